@@ -58,7 +58,7 @@ static void same_bytes(const struct wr *wr, const uint8_t *bytes, size_t size)
 	ck_assert_mem_eq(wr->data, bytes, size);
 }
 
-START_TEST(orc_layout)
+UNIT(orc_layout)
 {
 	/* ip - (base + 4 * number), then sp_offset, bp_offset, sp_reg | bp_reg << 4, type. */
 	static const uint8_t bytes[] = {0, 0, 0, 0, 0xfd, 0xff, 0xff, 0xff, 0xfc, 0xff,
@@ -75,14 +75,13 @@ START_TEST(orc_layout)
 	ck_assert_uint_eq(compare.orc.result.code_bytes, 0x60);
 	forget();
 }
-END_TEST
 
 /* pc, cfa_type, rbp_type, cfa_offset, rbp_offset. */
 #define PARCA(pc, cfa, fp, cfa_off, fp_off)                                              \
 	pc, 0, 0x50, 0, 0, 0, 0, 0, cfa, fp, cfa_off, 0, (uint8_t)fp_off,                \
 	    fp_off >> 8 & 0xff
 
-START_TEST(parca_layout)
+UNIT(parca_layout)
 {
 	static const uint8_t bytes[] = {PARCA(0, 2, 0, 8, 0), PARCA(1, 2, 1, 16, -16),
 	    PARCA(4, 1, 1, 16, -16), PARCA(0x40, 2, 0, 8, 0), PARCA(0x50, 4, 0, 0, 0),
@@ -92,9 +91,8 @@ START_TEST(parca_layout)
 	same_bytes(&compare.parca.bytes, bytes, sizeof(bytes));
 	forget();
 }
-END_TEST
 
-START_TEST(otel_layout)
+UNIT(otel_layout)
 {
 	static const uint8_t bytes[] = {0, 0, 0, 0, 1, 0, 1, 0, 4, 0, 2, 0, 0x40, 0, 0, 0,
 	    0x50, 0, 0, 0x80, 0x70, 0, 1, 0x80, 0x80, 0, 0, 0x80, /* deltas */
@@ -107,10 +105,9 @@ START_TEST(otel_layout)
 	same_bytes(&compare.otel.bytes, bytes, sizeof(bytes));
 	forget();
 }
-END_TEST
 
 /* Pushes of 1 and 2 bytes: one delta says two rows. */
-START_TEST(otel_merges)
+UNIT(otel_merges)
 {
 	static const uint8_t pushes[] = {0x42, 0x0e, 16, 0x41, 0x0e, 24, 0x43, 0x0e, 32};
 	struct formats_answer answer;
@@ -130,7 +127,6 @@ START_TEST(otel_merges)
 	ck_assert(!formats_otel_find(&compare.otel, BUILD_CODE + 0x20, &answer));
 	forget();
 }
-END_TEST
 
 /* One function of 0x100 bytes: its encoding. */
 static uint32_t encoding_of(
@@ -152,7 +148,7 @@ static uint32_t encoding_of(
 	    sizeof((const uint8_t[]){__VA_ARGS__}))
 
 /* The numbers are those of clang -target x86_64-apple-darwin for the same directives. */
-START_TEST(encodings_x86_64)
+UNIT(encodings_x86_64)
 {
 	const struct formats_machine *x86 = &build_x86_64;
 
@@ -176,9 +172,8 @@ START_TEST(encodings_x86_64)
 	    ENCODING(x86, 0x44, 0x0e, 0x80, 0x20) & ~UNWIND_DWARF_OFFSET_MASK,
 	    0x04000000);
 }
-END_TEST
 
-START_TEST(encodings_arm64)
+UNIT(encodings_arm64)
 {
 	const struct formats_machine *arm = &build_aarch64;
 
@@ -196,7 +191,6 @@ START_TEST(encodings_arm64)
 	    ENCODING(arm, 0x44, 0x0e, 32, 0x9d, 4, 0x9e, 3) & ~UNWIND_DWARF_OFFSET_MASK,
 	    0x03000000);
 }
-END_TEST
 
 /* rsp + 8 for 0x10 bytes, rsp + 32 for 0xa0, rsp + 48 for 0x50: how long the body is, and
  * how much other code may call. */
@@ -219,7 +213,7 @@ static void two_frames(uint64_t call, uint64_t body, uint64_t other)
 }
 
 /* The body is where calls can be, even if other rows hold for more code. */
-START_TEST(body_has_calls)
+UNIT(body_has_calls)
 {
 	/* rsp + 8 for 0x90 bytes, rsp + 32 for the rest */
 	ck_assert_uint_eq(ENCODING(&build_x86_64, 0x02, 0x90, 0x0e, 32), 0x02040000);
@@ -231,9 +225,8 @@ START_TEST(body_has_calls)
 	/* A call where SP is not aligned is no body, and is counted. */
 	two_frames(BUILD_CODE + 2, 0xa0, 0x10);
 }
-END_TEST
 
-START_TEST(frame_pointers)
+UNIT(frame_pointers)
 {
 	encode_framed();
 	ck_assert_uint_eq(compare.frame_pointers.code_bytes, 0x3c);
@@ -241,22 +234,4 @@ START_TEST(frame_pointers)
 	ck_assert_uint_eq(compare.frame_pointers.escapes[FORMATS_NO_FRAME].bytes, 0x11);
 	ck_assert_uint_eq(compare.frame_pointers.escapes[FORMATS_OUTERMOST].bytes, 0x10);
 	forget();
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("formats");
-	TCase *tcase = tcase_create("formats");
-
-	tcase_add_test(tcase, orc_layout);
-	tcase_add_test(tcase, parca_layout);
-	tcase_add_test(tcase, otel_layout);
-	tcase_add_test(tcase, otel_merges);
-	tcase_add_test(tcase, encodings_x86_64);
-	tcase_add_test(tcase, encodings_arm64);
-	tcase_add_test(tcase, body_has_calls);
-	tcase_add_test(tcase, frame_pointers);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -168,7 +168,7 @@ static void random_section(
 	ck_assert(!build->wr.failed);
 }
 
-START_TEST(rows_come_back)
+UNIT_LOOP(rows_come_back, 0, 6)
 {
 	const struct formats_machine *machine = machines[_i % 3];
 	struct formats_machine big = *machine;
@@ -192,9 +192,8 @@ START_TEST(rows_come_back)
 	/* On s390x there are no rows that lead on by frame pointers. */
 	ck_assert(machine->isa == FORMATS_S390X ? right == 0 : right > 0);
 }
-END_TEST
 
-START_TEST(hostile_bytes)
+UNIT_LOOP(hostile_bytes, 0, 3)
 {
 	const struct formats_machine *machine = machines[_i];
 	struct build build;
@@ -224,16 +223,4 @@ START_TEST(hostile_bytes)
 		free(bytes);
 	}
 	wr_deinit(&build.wr);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("formats_random");
-	TCase *tcase = tcase_create("formats_random");
-
-	tcase_add_loop_test(tcase, rows_come_back, 0, 6);
-	tcase_add_loop_test(tcase, hostile_bytes, 0, 3);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

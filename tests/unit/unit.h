@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The main function every unit test shares: one suite, results as TAP on standard output.
+/*
+ * What every unit test shares: UNIT(NAME) { ... } is a case, UNIT_LOOP one for each number, UNIT_EACH one for each element
+ * of an array. main runs all of them; results are TAP on standard output.
  */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
 
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 
 /*
@@ -29,11 +32,40 @@ __attribute__((constructor)) static void unit_be_patient(void)
 	setenv("CK_DEFAULT_TIMEOUT", "600", 1);
 }
 
-static inline int unit_main(Suite *suite)
+/* What the cases of this file belong to. It has the name of the program. */
+static TCase *unit_cases(void)
 {
-	SRunner *runner = srunner_create(suite);
+	static TCase *all;
+
+	if (!all)
+		all = tcase_create(program_invocation_short_name);
+	return all;
+}
+
+/* Each case adds itself before main, in the order of the file. "_i" in its body is the number in a loop. */
+#define UNIT_LOOP(name, from, to)                                                        \
+	static const TTest *name;                                                        \
+	__attribute__((constructor)) static void name##_is_added(void)                   \
+	{                                                                                \
+		tcase_add_loop_test(unit_cases(), name, from, (int)(to));                \
+	}                                                                                \
+	START_TEST(name)
+#define UNIT_EACH(name, array) UNIT_LOOP(name, 0, sizeof(array) / sizeof(*(array)))
+#define UNIT(name) UNIT_LOOP(name, 0, 1)
+#define UNIT_FIXTURE(before, after)                                                      \
+	__attribute__((constructor)) static void unit_fixture(void)                      \
+	{                                                                                \
+		tcase_add_checked_fixture(unit_cases(), before, after);                  \
+	}
+
+int main(void)
+{
+	Suite *suite = suite_create(program_invocation_short_name);
+	SRunner *runner;
 	int failed;
 
+	suite_add_tcase(suite, unit_cases());
+	runner = srunner_create(suite);
 	srunner_set_tap(runner, "-");
 	srunner_run_all(runner, CK_SILENT);
 	failed = srunner_ntests_failed(runner);

@@ -16,7 +16,7 @@
 #include "base/wr.h"
 #include "tests/unit/unit.h"
 
-START_TEST(rd_byte_orders)
+UNIT(rd_byte_orders)
 {
 	static const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 0x88};
 	struct rd rd;
@@ -32,9 +32,8 @@ START_TEST(rd_byte_orders)
 	ck_assert_int_eq(rd_s8(&rd), -0x78);
 	ck_assert(rd_at_end(&rd) && !rd.failed);
 }
-END_TEST
 
-START_TEST(rd_failure_is_sticky)
+UNIT(rd_failure_is_sticky)
 {
 	static const uint8_t bytes[] = {1, 2, 3, 4, 5};
 	struct rd rd;
@@ -52,9 +51,8 @@ START_TEST(rd_failure_is_sticky)
 	ck_assert_ptr_null(rd_skip(&rd, 0));
 	ck_assert_ptr_null(rd_cstr(&rd));
 }
-END_TEST
 
-START_TEST(rd_skip_does_not_wrap)
+UNIT(rd_skip_does_not_wrap)
 {
 	static const uint8_t bytes[4] = {0};
 	struct rd rd;
@@ -68,9 +66,8 @@ START_TEST(rd_skip_does_not_wrap)
 	ck_assert_ptr_eq(rd_skip(&rd, 0), bytes + 4);
 	ck_assert(!rd.failed);
 }
-END_TEST
 
-START_TEST(rd_seek_stays_inside)
+UNIT(rd_seek_stays_inside)
 {
 	static const uint8_t bytes[4] = {1, 2, 3, 4};
 	struct rd rd;
@@ -91,9 +88,8 @@ START_TEST(rd_seek_stays_inside)
 	rd_seek(&rd, UINT64_MAX);
 	ck_assert_ptr_null(rd_skip(&rd, 2));
 }
-END_TEST
 
-START_TEST(rd_strings_need_their_end)
+UNIT(rd_strings_need_their_end)
 {
 	static const char bytes[] = {'z', 'R', 0, 'x'};
 	struct rd rd;
@@ -103,7 +99,6 @@ START_TEST(rd_strings_need_their_end)
 	ck_assert_ptr_null(rd_cstr(&rd));
 	ck_assert(rd.failed);
 }
-END_TEST
 
 static struct rd reader(const void *bytes, size_t n)
 {
@@ -113,7 +108,7 @@ static struct rd reader(const void *bytes, size_t n)
 	return rd;
 }
 
-START_TEST(rd_leb_values)
+UNIT(rd_leb_values)
 {
 	static const uint8_t u128[] = {0x80, 1}, minus_128[] = {0x80, 0x7f};
 	static const uint8_t max[] = {
@@ -134,9 +129,8 @@ START_TEST(rd_leb_values)
 	ck_assert(rd_sleb(&rd) == INT64_MIN);
 	ck_assert(!rd.failed);
 }
-END_TEST
 
-START_TEST(rd_leb_limits)
+UNIT(rd_leb_limits)
 {
 	static const uint8_t bit_64[] = {
 	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
@@ -167,9 +161,8 @@ START_TEST(rd_leb_limits)
 	rd_uleb(&rd);
 	ck_assert_msg(rd.failed, "the data ends first");
 }
-END_TEST
 
-START_TEST(wr_writes_both_orders)
+UNIT(wr_writes_both_orders)
 {
 	static const uint8_t little[] = {1, 3, 2, 7, 6, 5, 4, 0, 0};
 	static const uint8_t big[] = {0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 5};
@@ -190,9 +183,8 @@ START_TEST(wr_writes_both_orders)
 	ck_assert_mem_eq(wr.data, big, sizeof(big));
 	wr_deinit(&wr);
 }
-END_TEST
 
-START_TEST(num_refuses_what_does_not_fit)
+UNIT(num_refuses_what_does_not_fit)
 {
 	uint8_t u8 = 1;
 	uint16_t u16;
@@ -212,9 +204,8 @@ START_TEST(num_refuses_what_does_not_fit)
 	ck_assert(num_range_inside(4, 0, 4) && !num_range_inside(4, 1, 4));
 	ck_assert(!num_range_inside(1, UINT64_MAX, 4));
 }
-END_TEST
 
-START_TEST(percent_of_nothing_and_of_all)
+UNIT(percent_of_nothing_and_of_all)
 {
 	static const struct {
 		uint64_t part, whole;
@@ -230,9 +221,8 @@ START_TEST(percent_of_nothing_and_of_all)
 		    percent_text(shares[i].part, shares[i].whole, " %", text),
 		    shares[i].text);
 }
-END_TEST
 
-START_TEST(vec_grows_and_refuses)
+UNIT(vec_grows_and_refuses)
 {
 	uint64_t *array = NULL;
 	size_t cap = 0;
@@ -247,9 +237,8 @@ START_TEST(vec_grows_and_refuses)
 	ck_assert_uint_eq(array[999], 999);
 	free(array);
 }
-END_TEST
 
-START_TEST(err_text_and_prefix)
+UNIT(err_text_and_prefix)
 {
 	struct err err = {0};
 	char longest[600];
@@ -266,10 +255,9 @@ START_TEST(err_text_and_prefix)
 	err_prefix(&err, "%s", longest);
 	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
 }
-END_TEST
 
 /* Control characters of ASCII, and those from 0x80 on that are no part of a letter. */
-START_TEST(plain_escapes)
+UNIT_LOOP(plain_escapes, 0, 8)
 {
 	static const struct {
 		const char *text, *plain;
@@ -299,27 +287,4 @@ START_TEST(plain_escapes)
 	ck_assert(!strchr(small, '\\'));
 	free(copy);
 	free(printed);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("base");
-	TCase *tcase = tcase_create("base");
-
-	tcase_add_test(tcase, rd_byte_orders);
-	tcase_add_test(tcase, rd_failure_is_sticky);
-	tcase_add_test(tcase, rd_skip_does_not_wrap);
-	tcase_add_test(tcase, rd_seek_stays_inside);
-	tcase_add_test(tcase, rd_strings_need_their_end);
-	tcase_add_test(tcase, rd_leb_values);
-	tcase_add_test(tcase, rd_leb_limits);
-	tcase_add_test(tcase, wr_writes_both_orders);
-	tcase_add_test(tcase, num_refuses_what_does_not_fit);
-	tcase_add_test(tcase, percent_of_nothing_and_of_all);
-	tcase_add_test(tcase, vec_grows_and_refuses);
-	tcase_add_test(tcase, err_text_and_prefix);
-	tcase_add_loop_test(tcase, plain_escapes, 0, 8);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -24,7 +24,7 @@ static void work(void *context)
 }
 
 /* There may be more jobs than threads. */
-START_TEST(all_done)
+UNIT_LOOP(all_done, 0, 8)
 {
 	enum { MAX = 200 };
 	static const size_t sizes[] = {0, 1, 2, 3, 63, 64, 65, MAX};
@@ -37,9 +37,8 @@ START_TEST(all_done)
 		ck_assert_int_eq(jobs[i].sum, i < n ? 500500 : 0);
 	}
 }
-END_TEST
 
-START_TEST(waits)
+UNIT(waits)
 {
 	struct task never = {0}, task;
 	struct job job = {0};
@@ -54,7 +53,6 @@ START_TEST(waits)
 	ck_assert(job.signals_off);
 	ck_assert_uint_ge(task_processors(), 1);
 }
-END_TEST
 
 static void measure(void *context)
 {
@@ -67,7 +65,7 @@ static void measure(void *context)
 }
 
 /* Whatever the stack of a new thread is by default. */
-START_TEST(stack)
+UNIT(stack)
 {
 	pthread_attr_t attr;
 	struct task task;
@@ -81,17 +79,4 @@ START_TEST(stack)
 	task_wait(&task);
 	ck_assert_uint_ge(size, 1 << 20);
 	pthread_attr_destroy(&attr);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("task");
-	TCase *tc = tcase_create("task");
-
-	tcase_add_loop_test(tc, all_done, 0, 8);
-	tcase_add_test(tc, waits);
-	tcase_add_test(tc, stack);
-	suite_add_tcase(suite, tc);
-	return unit_main(suite);
 }

@@ -27,7 +27,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-static void build_sample(void)
+__attribute__((constructor)) static void build_sample(void)
 {
 	static const uint8_t prologue[] = {
 	    0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x02, 0x40, 0x0c, 7, 8};
@@ -92,18 +92,16 @@ static size_t try_bytes(const uint8_t *bytes, size_t size)
 	return n_good;
 }
 
-START_TEST(sample_is_good)
+UNIT(sample_is_good)
 {
 	ck_assert_uint_eq(try_bytes(sample.data, sample.size), 4);
 }
-END_TEST
 
-START_TEST(cut_at_every_length)
+UNIT(cut_at_every_length)
 {
 	for (size_t size = 0; size < sample.size; size++)
 		try_bytes(sample.data, size);
 }
-END_TEST
 
 /* Sets, flips or replaces one to four bytes, often by values that cause trouble. */
 static void mutate(uint8_t *bytes, size_t size, uint64_t *state)
@@ -124,7 +122,7 @@ static void mutate(uint8_t *bytes, size_t size, uint64_t *state)
 	}
 }
 
-START_TEST(mutants)
+UNIT(mutants)
 {
 	uint8_t *bytes = malloc(sample.size);
 	uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
@@ -139,10 +137,9 @@ START_TEST(mutants)
 	ck_assert(n_good > 2 * N_MUTANTS);
 	free(bytes);
 }
-END_TEST
 
 /* libdwarf refuses or answers. Its answers keep the same promises. */
-START_TEST(mutants_witnessed)
+UNIT(mutants_witnessed)
 {
 	uint8_t *bytes = malloc(sample.size);
 	uint64_t state = UINT64_C(0xd1b54a32d192ed03);
@@ -175,22 +172,4 @@ START_TEST(mutants_witnessed)
 	}
 	ck_assert(n_opened > 0);
 	free(bytes);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("cfi_hostile");
-	TCase *tcase = tcase_create("cfi_hostile");
-	int status;
-
-	build_sample();
-	tcase_add_test(tcase, sample_is_good);
-	tcase_add_test(tcase, cut_at_every_length);
-	tcase_add_test(tcase, mutants);
-	tcase_add_test(tcase, mutants_witnessed);
-	suite_add_tcase(suite, tcase);
-	status = unit_main(suite);
-	wr_deinit(&sample);
-	return status;
 }

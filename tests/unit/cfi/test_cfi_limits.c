@@ -30,7 +30,7 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-START_TEST(diags_are_bounded)
+UNIT(diags_are_bounded)
 {
 	struct cfi_frames frames;
 	struct wr wr;
@@ -45,10 +45,9 @@ START_TEST(diags_are_bounded)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* Lookups alternate between many CIEs, so that a cache of the last one does not help. */
-START_TEST(many_cies_are_linear)
+UNIT(many_cies_are_linear)
 {
 	const size_t n = 20000;
 	struct cfi_interp interp;
@@ -75,7 +74,6 @@ START_TEST(many_cies_are_linear)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* Interprets all FDEs of wr and frees it. Returns the number of rows of the last one. */
 static size_t rows_of(struct wr *wr, struct cfi_rule *cfa, enum err_kind *kind)
@@ -100,7 +98,7 @@ static size_t rows_of(struct wr *wr, struct cfi_rule *cfa, enum err_kind *kind)
 	return n_rows;
 }
 
-START_TEST(pc_rule_over_two_gib)
+UNIT(pc_rule_over_two_gib)
 {
 	struct cfi_rule cfa = {0};
 	double start = seconds();
@@ -114,10 +112,9 @@ START_TEST(pc_rule_over_two_gib)
 	ck_assert_int_eq(kind, ERR_NONE);
 	ck_assert(seconds() - start < 1);
 }
-END_TEST
 
 /* The table has rows up to the bound on operations, then one opaque row. */
-START_TEST(pc_rule_over_many_entries)
+UNIT(pc_rule_over_many_entries)
 {
 	struct cfi_interp interp;
 	struct cfi_frames frames;
@@ -142,9 +139,8 @@ START_TEST(pc_rule_over_many_entries)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
-START_TEST(pc_rule_on_every_entry)
+UNIT(pc_rule_on_every_entry)
 {
 	struct cfi_rule cfa = {0};
 	enum err_kind kind;
@@ -156,9 +152,8 @@ START_TEST(pc_rule_on_every_entry)
 	ck_assert_int_eq(cfa.kind, CFI_REG_PLUS);
 	ck_assert_int_eq(cfa.off, 16);
 }
-END_TEST
 
-START_TEST(rows_are_limited)
+UNIT(rows_are_limited)
 {
 	const size_t n = CFI_MAX_ROWS + 10;
 	struct cfi_rule cfa = {0};
@@ -177,9 +172,8 @@ START_TEST(rows_are_limited)
 	rows_of(&wr, &cfa, &kind);
 	ck_assert_int_eq(kind, ERR_LIMIT);
 }
-END_TEST
 
-START_TEST(leb_without_end)
+UNIT(leb_without_end)
 {
 	struct cfi_rule cfa = {0};
 	uint8_t program[100] = {0x0e};
@@ -192,9 +186,8 @@ START_TEST(leb_without_end)
 	rows_of(&wr, &cfa, &kind);
 	ck_assert_int_eq(kind, ERR_MALFORMED);
 }
-END_TEST
 
-START_TEST(pointers_wrap_with_the_address_size)
+UNIT(pointers_wrap_with_the_address_size)
 {
 	static const uint8_t bytes[] = {0xf0, 0xff, 0xff, 0xff};
 	struct cfi_section section = {
@@ -220,22 +213,4 @@ START_TEST(pointers_wrap_with_the_address_size)
 	rd_init(&rd, bytes, 3, false);
 	ptr = cfi_pointer_read(&rd, &section, DW_EH_PE_udata4, 0);
 	ck_assert_int_eq(ptr.status, CFI_POINTER_BAD);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("cfi_limits");
-	TCase *tcase = tcase_create("cfi_limits");
-
-	tcase_add_test(tcase, diags_are_bounded);
-	tcase_add_test(tcase, many_cies_are_linear);
-	tcase_add_test(tcase, pc_rule_over_two_gib);
-	tcase_add_test(tcase, pc_rule_over_many_entries);
-	tcase_add_test(tcase, pc_rule_on_every_entry);
-	tcase_add_test(tcase, rows_are_limited);
-	tcase_add_test(tcase, leb_without_end);
-	tcase_add_test(tcase, pointers_wrap_with_the_address_size);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

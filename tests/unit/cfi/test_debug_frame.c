@@ -121,7 +121,7 @@ static const struct shape shapes[] = {
 };
 
 /* Each shape says the same of a function. */
-START_TEST(all_shapes)
+UNIT_EACH(all_shapes, shapes)
 {
 	const struct shape *shape = &shapes[_i];
 	struct cfi_frames frames;
@@ -154,10 +154,9 @@ START_TEST(all_shapes)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* DW_CFA_set_loc has an address of the CIE's size, behind a segment. */
-START_TEST(set_loc)
+UNIT_EACH(set_loc, shapes)
 {
 	const struct shape *shape = &shapes[_i];
 	struct cfi_frames frames;
@@ -186,9 +185,8 @@ START_TEST(set_loc)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
-START_TEST(tombstones)
+UNIT_EACH(tombstones, shapes)
 {
 	static const uint64_t starts[] = {0, UINT64_MAX, UINT64_MAX - 1};
 	const struct shape *shape = &shapes[_i];
@@ -206,10 +204,9 @@ START_TEST(tombstones)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* Each of these costs its CIE; a sound one after it is read. */
-START_TEST(bad_cies)
+UNIT_LOOP(bad_cies, 0, 5)
 {
 	static const struct {
 		struct shape shape;
@@ -239,10 +236,10 @@ START_TEST(bad_cies)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* Pointers count from the start of their own section, and never lead into the other. */
-START_TEST(behind_eh_frame)
+/* The other section is little-endian, and its CIE has no segment. */
+UNIT_LOOP(behind_eh_frame, 0, 5)
 {
 	const struct shape *shape = &shapes[_i];
 	struct cfi_frames frames;
@@ -288,10 +285,9 @@ START_TEST(behind_eh_frame)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* A length that needs 64 bits, one beyond the section, and one without room for an id. */
-START_TEST(bad_lengths)
+UNIT_LOOP(bad_lengths, 0, 3)
 {
 	static const uint64_t lengths[] = {UINT64_C(1) << 33, UINT64_MAX, 7};
 	const struct shape wide = {true, false, 4, 8, 0};
@@ -309,10 +305,9 @@ START_TEST(bad_lengths)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* The first address that differs, once for each FDE. */
-START_TEST(differences)
+UNIT_LOOP(differences, 0, 5)
 {
 	const struct shape *shape = &shapes[_i];
 	struct cfi_frames frames;
@@ -344,10 +339,9 @@ START_TEST(differences)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* Beside Go's table, what is known of Go's .debug_frame is counted apart. */
-START_TEST(differences_of_go)
+UNIT_LOOP(differences_of_go, 0, 5)
 {
 	/* CFA is rsp + 16, and rbp is at the CFA - 16; the other says that it is unchanged. */
 	static const uint8_t saved[] = {0x41, 0x0e, 16, 0x86, 2};
@@ -390,24 +384,4 @@ START_TEST(differences_of_go)
 	cfi_ranges_deinit(&ranges);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("debug_frame");
-	TCase *tcase = tcase_create("debug_frame");
-	const int n = sizeof(shapes) / sizeof(shapes[0]);
-
-	tcase_add_loop_test(tcase, all_shapes, 0, n);
-	tcase_add_loop_test(tcase, set_loc, 0, n);
-	tcase_add_loop_test(tcase, tombstones, 0, n);
-	tcase_add_loop_test(tcase, bad_cies, 0, 5);
-	/* The other section is little-endian, and its CIE has no segment. */
-	tcase_add_loop_test(tcase, behind_eh_frame, 0, 5);
-	tcase_add_loop_test(tcase, differences, 0, 5);
-	tcase_add_loop_test(tcase, differences_of_go, 0, 5);
-	tcase_add_loop_test(tcase, bad_lengths, 0, 3);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

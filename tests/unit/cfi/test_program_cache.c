@@ -33,7 +33,7 @@ static size_t number(size_t fde)
 }
 
 /* Programs are equal when they have the same bytes and CIE, whatever their range. */
-START_TEST(same_program)
+UNIT(same_program)
 {
 	static const uint8_t one[] = {0x41, 0x0e, 16, 0}, other[] = {0x41, 0x0e, 24, 0},
 			     longer[] = {0x41, 0x0e, 16, 0, 0, 0, 0, 0};
@@ -55,10 +55,9 @@ START_TEST(same_program)
 	ck_assert_uint_eq(number(4), 3);
 	tidy();
 }
-END_TEST
 
 /* The table has less room at first than there are programs. */
-START_TEST(many_programs)
+UNIT(many_programs)
 {
 	enum { N = 5000 };
 	size_t cie;
@@ -77,7 +76,6 @@ START_TEST(many_programs)
 		ck_assert_uint_eq(number(i), i % N);
 	tidy();
 }
-END_TEST
 
 static const struct movable {
 	uint32_t range;
@@ -98,7 +96,7 @@ static const struct movable {
     {64, 4, {0x0f, 2, 0x80, 0}, false, 0},
 };
 
-START_TEST(movable)
+UNIT_EACH(movable, cases)
 {
 	const struct movable *t = &cases[_i];
 	uint8_t program[sizeof(t->program)];
@@ -127,17 +125,4 @@ START_TEST(movable)
 		ck_assert_uint_eq(interp.table.reach, t->reach);
 	cfi_interp_deinit(&interp);
 	tidy();
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("program_cache");
-	TCase *tc = tcase_create("program_cache");
-
-	tcase_add_test(tc, same_program);
-	tcase_add_test(tc, many_programs);
-	tcase_add_loop_test(tc, movable, 0, sizeof(cases) / sizeof(cases[0]));
-	suite_add_tcase(suite, tc);
-	return unit_main(suite);
 }

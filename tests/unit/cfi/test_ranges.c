@@ -148,7 +148,7 @@ static void scene_check(const struct scene *scene)
 	cfi_ranges_deinit(&ranges);
 }
 
-START_TEST(random_intervals)
+UNIT_LOOP(random_intervals, 1, 9)
 {
 	unsigned int seed = (unsigned int)_i;
 
@@ -170,7 +170,6 @@ START_TEST(random_intervals)
 		scene_check(&scene);
 	}
 }
-END_TEST
 
 struct expectation {
 	uint64_t start, end;
@@ -198,7 +197,7 @@ static void expect(const struct scene *scene, const struct expectation *wanted, 
 	cfi_ranges_deinit(&ranges);
 }
 
-START_TEST(neighbours_out_of_order)
+UNIT(neighbours_out_of_order)
 {
 	static const struct expectation wanted[] = {
 	    {0, 10, 1, false}, {10, 20, 0, false}};
@@ -208,9 +207,8 @@ START_TEST(neighbours_out_of_order)
 	scene_add(&scene, 0, 10, 0);
 	expect(&scene, wanted, 2, 0, 0);
 }
-END_TEST
 
-START_TEST(duplicates_are_passed_over)
+UNIT(duplicates_are_passed_over)
 {
 	static const struct expectation wanted[] = {{0, 10, 0, false}};
 	struct scene scene = {0};
@@ -220,9 +218,8 @@ START_TEST(duplicates_are_passed_over)
 	scene_add(&scene, 0, 10, 7);
 	expect(&scene, wanted, 1, 2, 0);
 }
-END_TEST
 
-START_TEST(same_range_other_words)
+UNIT(same_range_other_words)
 {
 	static const struct expectation wanted[] = {{0, 10, 0, true}};
 	struct scene scene = {0};
@@ -231,9 +228,8 @@ START_TEST(same_range_other_words)
 	scene_add(&scene, 0, 10, 2);
 	expect(&scene, wanted, 1, 0, 2);
 }
-END_TEST
 
-START_TEST(one_inside_another)
+UNIT(one_inside_another)
 {
 	static const struct expectation wanted[] = {
 	    {0, 10, 0, false}, {10, 20, 0, true}, {20, 30, 0, false}};
@@ -243,9 +239,8 @@ START_TEST(one_inside_another)
 	scene_add(&scene, 10, 20, 1);
 	expect(&scene, wanted, 3, 0, 2);
 }
-END_TEST
 
-START_TEST(a_chain)
+UNIT(a_chain)
 {
 	static const struct expectation wanted[] = {{0, 5, 0, false}, {5, 10, 0, true},
 	    {10, 15, 1, false}, {15, 20, 1, true}, {20, 30, 2, false}};
@@ -256,9 +251,8 @@ START_TEST(a_chain)
 	scene_add(&scene, 15, 30, 1);
 	expect(&scene, wanted, 5, 0, 3);
 }
-END_TEST
 
-START_TEST(debug_frame_fills)
+UNIT(debug_frame_fills)
 {
 	static const struct expectation wanted[] = {{0, 10, 2, false}, {10, 20, 0, false},
 	    {20, 25, 2, false}, {25, 30, 1, false}};
@@ -269,10 +263,9 @@ START_TEST(debug_frame_fills)
 	scene_add_debug(&scene, 0, 30, 1);
 	expect(&scene, wanted, 4, 0, 0);
 }
-END_TEST
 
 /* An FDE of .debug_frame that .eh_frame cuts into many parts gives the first ones only. */
-START_TEST(parts_of_one)
+UNIT(parts_of_one)
 {
 	enum { N = 2 * CFI_MAX_PARTS };
 	static const uint8_t program[1];
@@ -297,10 +290,9 @@ START_TEST(parts_of_one)
 	ck_assert_uint_eq(ranges.n_shared, N);
 	cfi_ranges_deinit(&ranges);
 }
-END_TEST
 
 /* Parts cover everything in order. Neighbouring ranges of an FDE are in the same part. */
-START_TEST(parts)
+UNIT_LOOP(parts, 0, 50)
 {
 	struct cfi_range list[40];
 	struct cfi_ranges ranges = {.list = list};
@@ -329,11 +321,10 @@ START_TEST(parts)
 	ck_assert_uint_eq(cfi_ranges_n_parts(&ranges, 1), 1);
 	ck_assert_uint_eq(cfi_ranges_n_parts(&ranges, 0), 1);
 }
-END_TEST
 
 /* More FDEs than are sorted by comparison, in any order, some of them twice. */
 /* The bound on operations grows with the code that an FDE has alone, and ends. */
-START_TEST(expr_ops)
+UNIT(expr_ops)
 {
 	struct cfi_range list[] = {{0, 10, 0, false}, {10, 30, 0, true},
 	    {30, 35, 0, false}, {35, 36, 1, true}, {36, 37, 2, false},
@@ -348,9 +339,8 @@ START_TEST(expr_ops)
 	ck_assert_uint_eq(cfi_ranges_expr_ops(&ranges, 0), none + 15 * each);
 	ck_assert_uint_eq(cfi_ranges_expr_ops(&ranges, 5), CFI_MAX_EXPR_OPS);
 }
-END_TEST
 
-START_TEST(many)
+UNIT_LOOP(many, 0, 7)
 {
 	enum { N = 6000 };
 	static struct cfi_fde fdes[N];
@@ -408,33 +398,10 @@ START_TEST(many)
 	}
 	cfi_ranges_deinit(&ranges);
 }
-END_TEST
 
-START_TEST(none)
+UNIT(none)
 {
 	struct scene scene = {0};
 
 	expect(&scene, NULL, 0, 0, 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("ranges");
-	TCase *tcase = tcase_create("ranges");
-
-	tcase_add_loop_test(tcase, random_intervals, 1, 9);
-	tcase_add_test(tcase, neighbours_out_of_order);
-	tcase_add_test(tcase, duplicates_are_passed_over);
-	tcase_add_test(tcase, same_range_other_words);
-	tcase_add_test(tcase, one_inside_another);
-	tcase_add_test(tcase, a_chain);
-	tcase_add_test(tcase, debug_frame_fills);
-	tcase_add_test(tcase, parts_of_one);
-	tcase_add_test(tcase, none);
-	tcase_add_loop_test(tcase, parts, 0, 50);
-	tcase_add_test(tcase, expr_ops);
-	tcase_add_loop_test(tcase, many, 0, 7);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

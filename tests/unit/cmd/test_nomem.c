@@ -127,7 +127,11 @@ static const char *const commands[] = {
     "result CONV",
 };
 
-enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), N_INPUTS = 2 };
+enum {
+	N_COMMANDS = sizeof(commands) / sizeof(commands[0]),
+	N_INPUTS = 2,
+	N_WAYS = N_COMMANDS * N_INPUTS
+};
 
 static const char *const input_names[N_INPUTS] = {"NOMEM_INPUT_1", "NOMEM_INPUT_2"};
 
@@ -290,6 +294,7 @@ static void teardown(void)
 	unlink(place.out);
 	ck_assert_int_eq(rmdir(place.dir), 0);
 }
+UNIT_FIXTURE(setup, teardown)
 
 /* There is nothing except OUT and CONV. */
 static void check_strays(size_t n)
@@ -347,7 +352,7 @@ static void fail_each(const char *line, bool persistent)
 	ck_assert_msg(n_nomem > 0, "%s: nothing failed", line);
 }
 
-START_TEST(nomem)
+UNIT_LOOP(nomem, 0, N_WAYS)
 {
 	struct eh2sframe_error err;
 
@@ -359,7 +364,6 @@ START_TEST(nomem)
 	fail_each(commands[_i % N_COMMANDS], false);
 	fail_each(commands[_i % N_COMMANDS], true);
 }
-END_TEST
 
 /* The same on a relocatable object. */
 static const char *const object_commands[] = {
@@ -377,7 +381,7 @@ static const char *const object_commands[] = {
 
 enum { N_OBJECT_COMMANDS = sizeof(object_commands) / sizeof(object_commands[0]) };
 
-START_TEST(nomem_object)
+UNIT_LOOP(nomem_object, 0, N_OBJECT_COMMANDS)
 {
 	struct eh2sframe_error err;
 
@@ -388,17 +392,4 @@ START_TEST(nomem_object)
 	    run("-q --format=1 --object-sections=text IN CONV", &err), "%s", err.text);
 	fail_each(object_commands[_i], false);
 	fail_each(object_commands[_i], true);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("nomem");
-	TCase *tcase = tcase_create("commands");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, nomem, 0, N_COMMANDS * N_INPUTS);
-	tcase_add_loop_test(tcase, nomem_object, 0, N_OBJECT_COMMANDS);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -141,7 +141,7 @@ static const char *const wrong[] = {
     "report --json=yes in",
 };
 
-START_TEST(wrong_lines)
+UNIT_EACH(wrong_lines, wrong)
 {
 	struct args args;
 	struct eh2sframe_error err = {0};
@@ -154,7 +154,6 @@ START_TEST(wrong_lines)
 	ck_assert(err.text[0] != '\0' && !strchr(err.text, '\n'));
 	args_deinit(&args);
 }
-END_TEST
 
 static const struct {
 	const char *line;
@@ -215,7 +214,7 @@ static const struct {
     {"--method=grow in out", VERB_CONVERT, false, 2},
 };
 
-START_TEST(right_lines)
+UNIT_EACH(right_lines, right)
 {
 	struct args args;
 	struct eh2sframe_error err = {0};
@@ -229,9 +228,8 @@ START_TEST(right_lines)
 		ck_assert_uint_eq(args.n_paths, right[_i].n_paths);
 	args_deinit(&args);
 }
-END_TEST
 
-START_TEST(defaults)
+UNIT(defaults)
 {
 	char line[] = "in out";
 	const struct options *options;
@@ -254,9 +252,8 @@ START_TEST(defaults)
 	args_deinit(&args);
 	args_deinit(&args); /* accepts a zeroed one */
 }
-END_TEST
 
-START_TEST(values)
+UNIT(values)
 {
 	char line[] = "--refresh --optimize=none --witness=libdwarf -v -j7 "
 		      "--min-coverage=99.5 --exclude-symbol=a* --exclude-symbol=b "
@@ -283,9 +280,8 @@ START_TEST(values)
 	ck_assert_uint_eq(options->exclude_sections.n, 1);
 	args_deinit(&args);
 }
-END_TEST
 
-START_TEST(values_of_commands)
+UNIT(values_of_commands)
 {
 	char report[] = "report -q -o file in",
 	     bare[] = "section --address=0x400000 in out",
@@ -305,7 +301,6 @@ START_TEST(values_of_commands)
 	ck_assert_str_eq(args.cfi_path, "before");
 	args_deinit(&args);
 }
-END_TEST
 
 /* Fails for a line, with these words in the reason. */
 static const struct {
@@ -357,7 +352,7 @@ static const struct {
     {"--sandbox=1 in out", "--sandbox=1: give auto, on or off"},
 };
 
-START_TEST(reasons)
+UNIT_EACH(reasons, told)
 {
 	struct args args;
 	struct eh2sframe_error err = {0};
@@ -369,10 +364,9 @@ START_TEST(reasons)
 	    strstr(err.text, told[_i].words), "%s: %s", told[_i].line, err.text);
 	args_deinit(&args);
 }
-END_TEST
 
 /* What the table says of the library's options is what the library takes. */
-START_TEST(table)
+UNIT_LOOP(table, 0, N_OPTIONS)
 {
 	const struct args_option *option = &args_options[_i];
 	struct eh2sframe_options *options = eh2sframe_options_new();
@@ -401,21 +395,4 @@ START_TEST(table)
 		    option->name, verb);
 	}
 	eh2sframe_options_free(options);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("options");
-	TCase *tcase = tcase_create("options");
-
-	tcase_add_loop_test(tcase, wrong_lines, 0, sizeof(wrong) / sizeof(wrong[0]));
-	tcase_add_loop_test(tcase, right_lines, 0, sizeof(right) / sizeof(right[0]));
-	tcase_add_loop_test(tcase, reasons, 0, sizeof(told) / sizeof(told[0]));
-	tcase_add_loop_test(tcase, table, 0, N_OPTIONS);
-	tcase_add_test(tcase, defaults);
-	tcase_add_test(tcase, values);
-	tcase_add_test(tcase, values_of_commands);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -399,16 +399,15 @@ static void attempt_check(const struct attempt *attempt)
 		    "%s: status 0x%x", attempt->name, status);
 }
 
-START_TEST(all_attempts)
+UNIT_EACH(all_attempts, attempts)
 {
 	places_make();
 	attempt_check(&attempts[_i]);
 	places_remove();
 }
-END_TEST
 
 /* Words for each state, and that only a whole sandbox passes for one. */
-START_TEST(words)
+UNIT(words)
 {
 	static const struct {
 		struct sandbox_state state;
@@ -439,17 +438,4 @@ START_TEST(words)
 		    i == 0 || (err.status == EH2SFRAME_IO && strstr(err.text, text)));
 	}
 	ck_assert(!sandbox_whole(&untried, &err));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sandbox");
-	TCase *tcase = tcase_create("sandbox");
-
-	tcase_add_loop_test(
-	    tcase, all_attempts, 0, sizeof(attempts) / sizeof(attempts[0]));
-	tcase_add_test(tcase, words);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

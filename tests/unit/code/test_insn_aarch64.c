@@ -227,17 +227,16 @@ static const struct {
     {0x02000000, "not allocated", "none"},
 };
 
-START_TEST(effects)
+UNIT_EACH(effects, words)
 {
 	const char *text = insn_text(words[_i].word);
 
 	ck_assert_msg(!strcmp(text, words[_i].text), "%s: \"%s\", not \"%s\"",
 	    words[_i].name, text, words[_i].text);
 }
-END_TEST
 
 /* Not enough bytes are no instruction. */
-START_TEST(cut_off)
+UNIT(cut_off)
 {
 	const uint8_t nop[] = {0x1f, 0x20, 0x03, 0xd5};
 	struct code_insn insn;
@@ -246,7 +245,6 @@ START_TEST(cut_off)
 		ck_assert(!code_insn_read(CODE_AARCH64, nop, size, 0, &insn));
 	ck_assert(code_insn_read(CODE_AARCH64, nop, 4, 0, &insn));
 }
-END_TEST
 
 static bool is_reg(uint8_t reg, bool or_none)
 {
@@ -276,7 +274,7 @@ static void check_effect(const struct code_effect *effect, uint32_t word)
 }
 
 /* Whatever the word is, what it gives is well formed. */
-START_TEST(total)
+UNIT(total)
 {
 	uint32_t word = 1;
 
@@ -297,17 +295,4 @@ START_TEST(total)
 		for (size_t k = 0; k < insn.n_effects; k++)
 			check_effect(&insn.effects[k], word ^ word >> 15);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("insn_aarch64");
-	TCase *tcase = tcase_create("insn_aarch64");
-
-	tcase_add_loop_test(tcase, effects, 0, sizeof(words) / sizeof(words[0]));
-	tcase_add_test(tcase, cut_off);
-	tcase_add_test(tcase, total);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

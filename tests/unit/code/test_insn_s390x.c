@@ -171,7 +171,7 @@ static const char *insn_text(const void *code, size_t size, uint8_t *length)
 
 enum { N_KNOWN = sizeof(known) / sizeof(known[0]) };
 
-START_TEST(knows)
+UNIT_LOOP(knows, 0, N_KNOWN)
 {
 	uint8_t length, shorter;
 	const char *got = insn_text(known[_i].bytes, known[_i].size, &length);
@@ -182,10 +182,9 @@ START_TEST(knows)
 	for (uint8_t size = 1; size < length; size++)
 		ck_assert_str_eq(insn_text(known[_i].bytes, size, &shorter), "none");
 }
-END_TEST
 
 /* Of any bytes: as long as the first two bits say, and it names what there is. */
-START_TEST(total)
+UNIT(total)
 {
 	static const uint8_t sizes[4] = {2, 4, 4, 6};
 
@@ -228,10 +227,9 @@ START_TEST(total)
 		}
 	}
 }
-END_TEST
 
 /* The instruction that is executed is not in sight. */
-START_TEST(executes)
+UNIT(executes)
 {
 	static const uint8_t exrl[] = {0xc6, 0x10, 0xff, 0xff, 0xff, 0x80};
 	static const uint8_t mvc[] = {0xd2, 0x03, 0xf0, 0xa0, 0x20, 0x00};
@@ -256,17 +254,4 @@ START_TEST(executes)
 	ck_assert_uint_eq(insn.effects[0].kind, CODE_STORE);
 	ck_assert_uint_eq(insn.effects[0].base, 15);
 	ck_assert_uint_eq(insn.effects[0].width, 4);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("insn_s390x");
-	TCase *tcase = tcase_create("insn_s390x");
-
-	tcase_add_loop_test(tcase, knows, 0, N_KNOWN);
-	tcase_add_test(tcase, total);
-	tcase_add_test(tcase, executes);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -8,6 +8,8 @@
 #include "tests/unit/code/effects_text.h"
 #include "unit.h"
 
+#define DECODES code_can_decode(CODE_X86_64)
+
 /* Bytes from pairs of digits. */
 static size_t bytes_of(const char *text, uint8_t code[15])
 {
@@ -53,17 +55,16 @@ static const char *insn_text(const char *bytes)
 	return text;
 }
 
-START_TEST(effects)
+UNIT_LOOP(effects, 0, DECODES ? sizeof(cases) / sizeof(cases[0]) : 0)
 {
 	const char *text = insn_text(cases[_i].bytes);
 
 	ck_assert_msg(!strcmp(text, cases[_i].text), "%s: \"%s\", not \"%s\"",
 	    cases[_i].name, text, cases[_i].text);
 }
-END_TEST
 
 /* The first bytes of an instruction are none. */
-START_TEST(cut_off)
+UNIT_LOOP(cut_off, 0, DECODES)
 {
 	const uint8_t lea[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0xff, 0xff, 0xff};
 	struct code_insn insn;
@@ -73,7 +74,6 @@ START_TEST(cut_off)
 	ck_assert(code_insn_read(CODE_X86_64, lea, sizeof(lea), 0, &insn));
 	ck_assert_uint_eq(insn.length, sizeof(lea));
 }
-END_TEST
 
 static bool is_reg(uint8_t reg, bool or_none)
 {
@@ -124,7 +124,7 @@ static void check_insn(const struct code_insn *insn, const char *name)
 }
 
 /* Whatever the bytes are, what they give is well formed. */
-START_TEST(total)
+UNIT_LOOP(total, 0, DECODES)
 {
 	/* Random bytes alone seldom have these at their start. */
 	static const uint8_t starts[] = {0x0f, 0x48, 0x62, 0x66, 0x67, 0xc4, 0xc5, 0xf3};
@@ -150,27 +150,9 @@ START_TEST(total)
 			    "%s is refused, and told in part", name);
 	}
 }
-END_TEST
 
 /* In a test's place where the decoder is not there. */
-START_TEST(not_decoded)
+UNIT_LOOP(not_decoded, 0, !DECODES)
 {
 	fputs("# this build does not decode x86-64\n", stderr);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("insn_x86_64");
-	TCase *tcase = tcase_create("insn_x86_64");
-
-	if (code_can_decode(CODE_X86_64)) {
-		tcase_add_loop_test(tcase, effects, 0, sizeof(cases) / sizeof(cases[0]));
-		tcase_add_test(tcase, cut_off);
-		tcase_add_test(tcase, total);
-	} else {
-		tcase_add_test(tcase, not_decoded);
-	}
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

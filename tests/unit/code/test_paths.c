@@ -130,7 +130,7 @@ static struct code_value at_cfa(const struct seen *seen, size_t i, int64_t off)
 	    &seen->states[i], (struct code_value){.kind = CODE_CFA, .off = off});
 }
 
-START_TEST(frames)
+UNIT(frames)
 {
 	static struct seen seen;
 
@@ -146,9 +146,8 @@ START_TEST(frames)
 	ck_assert_int_eq(seen.states[4].regs[FP].kind, CODE_CALLERS);
 	ck_assert_int_eq(seen.states[4].regs[LR].kind, CODE_RA);
 }
-END_TEST
 
-START_TEST(signing)
+UNIT(signing)
 {
 	static struct seen seen;
 
@@ -156,10 +155,9 @@ START_TEST(signing)
 	ck_assert_int_eq(seen.states[1].regs[LR].kind, CODE_RA_SIGNED);
 	ck_assert_int_eq(at_cfa(&seen, 2, -24).kind, CODE_RA_SIGNED);
 }
-END_TEST
 
 /* Two ways that agree on nothing but the frame pointer. */
-START_TEST(meeting)
+UNIT(meeting)
 {
 	static struct seen seen;
 
@@ -169,10 +167,9 @@ START_TEST(meeting)
 	ck_assert_int_eq(seen.states[2].regs[FP].kind, CODE_CALLERS);
 	ck_assert_int_eq(seen.states[3].regs[SP].kind, CODE_UNKNOWN);
 }
-END_TEST
 
 /* What only one way saved is not known to be saved, nor not to be. */
-START_TEST(meeting_memory)
+UNIT(meeting_memory)
 {
 	static struct seen seen;
 
@@ -180,10 +177,9 @@ START_TEST(meeting_memory)
 	ck_assert_int_eq(at_cfa(&seen, 3, -16).kind, CODE_UNKNOWN);
 	ck_assert_int_eq(at_cfa(&seen, 3, -8).kind, CODE_OTHER);
 }
-END_TEST
 
 /* A loop that moves SP every time. */
-START_TEST(looping)
+UNIT(looping)
 {
 	static struct seen seen;
 
@@ -191,10 +187,9 @@ START_TEST(looping)
 	ck_assert_int_eq(seen.states[0].regs[SP].kind, CODE_UNKNOWN);
 	ck_assert_int_eq(seen.states[2].regs[SP].kind, CODE_UNKNOWN);
 }
-END_TEST
 
 /* A jump into the middle of what was walked already. */
-START_TEST(splitting)
+UNIT(splitting)
 {
 	static struct seen seen;
 
@@ -204,9 +199,8 @@ START_TEST(splitting)
 	ck_assert_int_eq(seen.states[3].regs[SP].kind, CODE_UNKNOWN);
 	ck_assert_int_eq(seen.states[1].regs[FP].kind, CODE_OTHER);
 }
-END_TEST
 
-START_TEST(calls)
+UNIT(calls)
 {
 	static struct seen seen;
 
@@ -219,10 +213,9 @@ START_TEST(calls)
 	RUN(&seen, STP_FRAME, BL(100), NOP, RET);
 	ck_assert(!seen.reached[2]);
 }
-END_TEST
 
 /* Code that raises exceptions writes the return address of its own frame. */
-START_TEST(overwriting)
+UNIT(overwriting)
 {
 	static struct seen seen;
 
@@ -233,9 +226,8 @@ START_TEST(overwriting)
 	/* Any other saved register is lost. */
 	ck_assert_int_eq(at_cfa(&seen, 3, -32).kind, CODE_OTHER);
 }
-END_TEST
 
-START_TEST(seeds)
+UNIT(seeds)
 {
 	static struct seen seen;
 
@@ -252,9 +244,8 @@ START_TEST(seeds)
 	sp_is(&seen, 1, 0);
 	ck_assert(!seen.seeded[1]);
 }
-END_TEST
 
-START_TEST(leaving)
+UNIT(leaving)
 {
 	static struct seen seen;
 
@@ -268,10 +259,9 @@ START_TEST(leaving)
 	RUN(&seen, UDF, RET);
 	ck_assert(!seen.reached[1]);
 }
-END_TEST
 
 /* cmp w0, #1; b.hi; adrp x1; ldrb w1, [x1, w0, uxtw]; adr x2; add x1, x2, w1, sxtb #2; br x1 */
-START_TEST(tables)
+UNIT(tables)
 {
 	static struct seen seen;
 	uint8_t table[] = {0, 2};
@@ -293,9 +283,8 @@ START_TEST(tables)
 	    0xd61f0020, SUB_SP_16, RET, SUB_SP_16, RET, RET, RET);
 	ck_assert(!seen.reached[7] && !seen.reached[9]);
 }
-END_TEST
 
-START_TEST(landing)
+UNIT(landing)
 {
 	static struct seen seen;
 	static const uint32_t words[] = {
@@ -323,7 +312,6 @@ START_TEST(landing)
 	sp_is(&seen, 6, 0);
 	ck_assert_int_eq(seen.states[6].regs[LR].kind, CODE_RA);
 }
-END_TEST
 
 /* ---- random bytes ---- */
 
@@ -378,7 +366,7 @@ static void random_fill(uint8_t *bytes, size_t size)
 	}
 }
 
-START_TEST(random_code)
+UNIT(random_code)
 {
 	struct code_paths *paths = code_paths_new();
 	uint8_t bytes[512];
@@ -413,9 +401,8 @@ START_TEST(random_code)
 	}
 	code_paths_free(paths);
 }
-END_TEST
 
-START_TEST(too_large)
+UNIT(too_large)
 {
 	const struct code_range range = {0, CODE_PATHS_MAX_BYTES + 1, NULL, 0};
 	const struct code_paths_input input = {
@@ -426,28 +413,4 @@ START_TEST(too_large)
 	ck_assert(paths && !code_paths_run(paths, &input, &err));
 	ck_assert_int_eq(err.kind, ERR_LIMIT);
 	code_paths_free(paths);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("paths");
-	TCase *tests = tcase_create("paths");
-
-	tcase_add_test(tests, frames);
-	tcase_add_test(tests, signing);
-	tcase_add_test(tests, meeting);
-	tcase_add_test(tests, meeting_memory);
-	tcase_add_test(tests, looping);
-	tcase_add_test(tests, splitting);
-	tcase_add_test(tests, calls);
-	tcase_add_test(tests, overwriting);
-	tcase_add_test(tests, seeds);
-	tcase_add_test(tests, leaving);
-	tcase_add_test(tests, tables);
-	tcase_add_test(tests, landing);
-	tcase_add_test(tests, random_code);
-	tcase_add_test(tests, too_large);
-	suite_add_tcase(suite, tests);
-	return unit_main(suite);
 }

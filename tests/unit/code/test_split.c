@@ -37,7 +37,7 @@ static const char *split_text(
 #define FUNCTION "\x55\x48\x89\xe5\x5d\xc3"
 #define NOP_10 "\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00"
 
-START_TEST(x86_64)
+UNIT(x86_64)
 {
 	static const char function[] = FUNCTION, padded[] = FUNCTION NOP_10 FUNCTION;
 	static const char stops[] = FUNCTION "\xcc\xcc" FUNCTION;
@@ -70,9 +70,8 @@ START_TEST(x86_64)
 	    split_text(CODE_X86_64, table, sizeof(table), 0x1000), "data 0+262");
 	ck_assert_str_eq(split_text(CODE_X86_64, table, 0, 0x1000), "");
 }
-END_TEST
 
-START_TEST(aarch64)
+UNIT(aarch64)
 {
 	/* stp x29, x30, [sp, -16]!; ret; nop; a word that is not allocated. */
 	static const char code[] = "\xfd\x7b\xbf\xa9\xc0\x03\x5f\xd6\x1f\x20\x03\xd5"
@@ -88,9 +87,8 @@ START_TEST(aarch64)
 	ck_assert_str_eq(split_text(CODE_AARCH64, "\0\0\0\6", 4, 4), "data 0+4");
 	ck_assert_str_eq(split_text(CODE_AARCH64, "\0\0\0\x80", 4, 4), "code 0+4");
 }
-END_TEST
 
-START_TEST(s390x)
+UNIT(s390x)
 {
 	/* stmg %r14,%r15,112(%r15); br %r14; nopr; zeros. */
 	static const char code[] = "\xeb\xef\xf0\x70\x00\x24\x07\xfe\x07\x07\0\0\0\0";
@@ -101,10 +99,9 @@ START_TEST(s390x)
 	    split_text(CODE_S390X, code, 14, 0), "code 0+8, padding 8+2, data 10+4");
 	ck_assert_str_eq(split_text(CODE_S390X, code, 5, 0), "data 0+5");
 }
-END_TEST
 
 /* Whatever the bytes are, the parts follow each other from start to end. */
-START_TEST(total)
+UNIT_LOOP(total, 0, N_MACHINES)
 {
 	const enum code_machine machine = machines[_i];
 
@@ -129,7 +126,6 @@ START_TEST(total)
 		free(code);
 	}
 }
-END_TEST
 
 /* How much of a section is of one kind, in per cent; -1 without the file. */
 static double share(const char *path, const char *section, enum code_kind kind)
@@ -171,7 +167,7 @@ static double share(const char *path, const char *section, enum code_kind kind)
 }
 
 /* What a compiler put into .text is code, and what it put into .rodata is none. */
-START_TEST(libraries)
+UNIT_LOOP(libraries, 0, N_MACHINES)
 {
 	static const char *const paths[] = {"/usr/lib/x86_64-linux-gnu/libc.so.6",
 	    "/usr/aarch64-linux-gnu/lib/libc.so.6", "/usr/s390x-linux-gnu/lib/libc.so.6"};
@@ -186,19 +182,4 @@ START_TEST(libraries)
 	    paths[_i], text, rodata);
 	ck_assert(text < 0 || text > 99.0);
 	ck_assert(rodata < 0 || rodata > 90.0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("split");
-	TCase *tcase = tcase_create("split");
-
-	tcase_add_test(tcase, x86_64);
-	tcase_add_test(tcase, aarch64);
-	tcase_add_test(tcase, s390x);
-	tcase_add_loop_test(tcase, total, 0, N_MACHINES);
-	tcase_add_loop_test(tcase, libraries, 0, N_MACHINES);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -28,7 +28,7 @@ static void check_stub(const struct arch_plt_stub *stub)
 	ck_assert(fixed);
 }
 
-START_TEST(stubs)
+UNIT_LOOP(stubs, 0, N_ARCHS)
 {
 	const struct arch *arch = archs[_i];
 
@@ -50,7 +50,6 @@ START_TEST(stubs)
 		    plt->entry_too->rows, plt->entry->rows, sizeof(plt->entry->rows));
 	}
 }
-END_TEST
 
 /* The start of a section: header and one stub. */
 struct start {
@@ -108,7 +107,7 @@ static void check_pair(const struct start *a, const struct start *b)
  * Bytes that match two templates have the same rows in both. So the order of the table
  * does not matter.
  */
-START_TEST(ambiguity)
+UNIT_LOOP(ambiguity, 0, N_ARCHS)
 {
 	const struct arch *arch = archs[_i];
 	const struct arch_plt_template *plts = arch->plt_templates;
@@ -122,24 +121,10 @@ START_TEST(ambiguity)
 				    start_of(&plts[j], way % 3, &b))
 					check_pair(&a, &b);
 }
-END_TEST
 
-START_TEST(found)
+UNIT_LOOP(found, 0, N_ARCHS)
 {
 	const struct arch *arch = archs[_i];
 
 	ck_assert_ptr_eq(arch_find(arch->elf_machine, arch->big_endian), arch);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("arch");
-	TCase *tcase = tcase_create("arch");
-
-	tcase_add_loop_test(tcase, stubs, 0, N_ARCHS);
-	tcase_add_loop_test(tcase, ambiguity, 0, N_ARCHS);
-	tcase_add_loop_test(tcase, found, 0, N_ARCHS);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

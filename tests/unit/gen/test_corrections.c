@@ -79,7 +79,7 @@ static void compare(const struct corrections *corrections, const struct cfi_tabl
 		    "another row at 0x%lx", (unsigned long)pc);
 }
 
-START_TEST(every_address)
+UNIT(every_address)
 {
 	struct cfi_row rows[SIZE];
 	struct correction list[SIZE];
@@ -109,9 +109,8 @@ START_TEST(every_address)
 	ck_assert_uint_lt(changed, ROUNDS);
 	free(corrected.rows);
 }
-END_TEST
 
-START_TEST(without_any)
+UNIT(without_any)
 {
 	struct cfi_row row = row_of(START, 8, false);
 	struct cfi_table table = {.start = START, .end = END, .rows = &row, .n_rows = 1};
@@ -121,16 +120,4 @@ START_TEST(without_any)
 	ck_assert(!corrections_touch(NULL, START, END));
 	ck_assert_ptr_eq(corrections_apply(NULL, &table, &corrected), &table);
 	ck_assert_ptr_eq(corrections_apply(&none, &table, &corrected), &table);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("corrections");
-	TCase *tests = tcase_create("corrections");
-
-	tcase_add_test(tests, every_address);
-	tcase_add_test(tests, without_any);
-	suite_add_tcase(suite, tests);
-	return unit_main(suite);
 }

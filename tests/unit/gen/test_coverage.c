@@ -58,7 +58,7 @@ static uint64_t counted(struct file *file)
 	return bytes;
 }
 
-START_TEST(no_padding)
+UNIT(no_padding)
 {
 	struct file file;
 
@@ -68,10 +68,9 @@ START_TEST(no_padding)
 	range(&file, TEXT + 4, TEXT + 8);
 	ck_assert_uint_eq(counted(&file), 2 * SIZE);
 }
-END_TEST
 
 /* Behind code with CFI, before it, and all of what is between two functions. */
-START_TEST(padding_between)
+UNIT(padding_between)
 {
 	struct file file;
 
@@ -86,10 +85,9 @@ START_TEST(padding_between)
 	fixture_func(&file.model, TEXT + 24, 2);
 	ck_assert_uint_eq(counted(&file), 2 * SIZE - 3 - 2 - 2 - 4 - 4);
 }
-END_TEST
 
 /* In the middle of code without CFI nobody knows; inside of code with CFI it is code. */
-START_TEST(not_padding)
+UNIT(not_padding)
 {
 	struct file file;
 
@@ -100,10 +98,9 @@ START_TEST(not_padding)
 	range(&file, INIT, INIT + SIZE);
 	ck_assert_uint_eq(counted(&file), 2 * SIZE);
 }
-END_TEST
 
 /* "nopl 0x0(%rax,%rax,1)" ends with zeros, and leads to the end as a whole. */
-START_TEST(whole_fillers)
+UNIT(whole_fillers)
 {
 	static const uint8_t nop[] = {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00};
 	const struct arch *arch = arch_find(EM_X86_64, false);
@@ -121,10 +118,9 @@ START_TEST(whole_fillers)
 	memset(code + 10, 0, 6);
 	ck_assert_uint_eq(padding_back(arch, code, sizeof(code)), 4);
 }
-END_TEST
 
 /* Sections that overlap are counted once; a range may lie in both. */
-START_TEST(overlapping_sections)
+UNIT(overlapping_sections)
 {
 	struct file file;
 
@@ -137,10 +133,9 @@ START_TEST(overlapping_sections)
 	range(&file, TEXT, UINT64_MAX);
 	ck_assert_uint_eq(counted(&file), SIZE);
 }
-END_TEST
 
 /* No section headers: executable segments. */
-START_TEST(segments)
+UNIT(segments)
 {
 	GElf_Phdr phdrs[] = {
 	    {.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x8000, .p_filesz = 8},
@@ -160,10 +155,9 @@ START_TEST(segments)
 	range(&file, TEXT + 8, TEXT + 16);
 	ck_assert_uint_eq(counted(&file), SIZE - 4);
 }
-END_TEST
 
 /* Rows outside of the sections count all the same. */
-START_TEST(never_above_all)
+UNIT(never_above_all)
 {
 	struct file file;
 
@@ -172,9 +166,8 @@ START_TEST(never_above_all)
 	file.coverage.outermost_bytes = 1;
 	ck_assert_uint_eq(counted(&file), 3 * SIZE + 1);
 }
-END_TEST
 
-START_TEST(shares)
+UNIT(shares)
 {
 	const struct coverage none = {0}, some = {.code_bytes = 110,
 					      .covered_bytes = 50,
@@ -186,22 +179,4 @@ START_TEST(shares)
 	ck_assert(isnan(coverage_percent(&none, COVERAGE_OF_TEXT)));
 	ck_assert(coverage_percent(&some, COVERAGE_OF_CFI) == 50.0);
 	ck_assert(coverage_percent(&some, COVERAGE_OF_TEXT) == 50.0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("coverage");
-	TCase *tc = tcase_create("coverage");
-
-	tcase_add_test(tc, no_padding);
-	tcase_add_test(tc, padding_between);
-	tcase_add_test(tc, not_padding);
-	tcase_add_test(tc, whole_fillers);
-	tcase_add_test(tc, overlapping_sections);
-	tcase_add_test(tc, segments);
-	tcase_add_test(tc, never_above_all);
-	tcase_add_test(tc, shares);
-	suite_add_tcase(suite, tc);
-	return unit_main(suite);
 }

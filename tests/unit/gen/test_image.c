@@ -25,13 +25,14 @@ static void teardown(void)
 	image_close(&image);
 	wr_deinit(&file);
 }
+UNIT_FIXTURE(setup, teardown)
 
 static void open_good(void)
 {
 	ck_assert_msg(fix_open(file.data, file.size, &image, &err), "%s", err.text);
 }
 
-START_TEST(tables)
+UNIT(tables)
 {
 	open_good();
 	ck_assert_uint_eq(image.n_phdrs, FIX_N_PHDRS);
@@ -40,9 +41,8 @@ START_TEST(tables)
 	ck_assert_ptr_eq(image_section_find(&image, ".text"), &image.sections[1]);
 	ck_assert_ptr_null(image_section_find(&image, ".none"));
 }
-END_TEST
 
-START_TEST(addresses)
+UNIT(addresses)
 {
 	open_good();
 	ck_assert_ptr_eq(image_at_addr(&image, FIX_ADDR + 4, 8), image.bytes + 4);
@@ -57,7 +57,6 @@ START_TEST(addresses)
 	ck_assert(!image_is_code(&image, FIX_ADDR + 0x1800, 1));
 	ck_assert(!image_is_code(&image, UINT64_MAX, 2));
 }
-END_TEST
 
 static void eh_frame(uint64_t want_size)
 {
@@ -74,32 +73,29 @@ static void eh_frame(uint64_t want_size)
 	ck_assert_uint_eq(hdr_size, 12);
 }
 
-START_TEST(eh_frame_by_section)
+UNIT(eh_frame_by_section)
 {
 	eh_frame(FIX_EH_SIZE);
 }
-END_TEST
 
 /* Without section headers the section ends with the zero length, as in libgcc. */
-START_TEST(eh_frame_by_segment)
+UNIT(eh_frame_by_segment)
 {
 	memset(file.data + 40, 0, 8);
 	memset(file.data + 58, 0, 6);
 	eh_frame(16);
 }
-END_TEST
 
 /* A length leads out of the segment, so the end of the section is unknown. */
-START_TEST(eh_frame_without_end)
+UNIT(eh_frame_without_end)
 {
 	memset(file.data + 40, 0, 8);
 	memset(file.data + 58, 0, 6);
 	wr_patch_u32(&file, FIX_EH, 0x7fffffff);
 	eh_frame(0x800 - FIX_EH);
 }
-END_TEST
 
-START_TEST(eh_frame_bad_pointer)
+UNIT(eh_frame_bad_pointer)
 {
 	struct cfi_section section;
 	bool found;
@@ -112,9 +108,8 @@ START_TEST(eh_frame_bad_pointer)
 	ck_assert_int_eq(err.kind, ERR_MALFORMED);
 	ck_assert_ptr_nonnull(strstr(err.text, "eh_frame_ptr"));
 }
-END_TEST
 
-START_TEST(symbol_choice)
+UNIT(symbol_choice)
 {
 	struct symbols symbols;
 	char *name;
@@ -135,7 +130,6 @@ START_TEST(symbol_choice)
 	free(name);
 	symbols_deinit(&symbols);
 }
-END_TEST
 
 /* Changes one field, and expects this message. */
 static const struct damage {
@@ -168,7 +162,7 @@ static const struct damage {
     {62, 2, 0xfff0, ERR_NONE, ""}, /* names are not needed to read a file */
 };
 
-START_TEST(damaged)
+UNIT_EACH(damaged, damages)
 {
 	const struct damage *damage = &damages[_i];
 	bool ok;
@@ -180,7 +174,6 @@ START_TEST(damaged)
 	ck_assert_int_eq(ok, damage->kind == ERR_NONE);
 	ck_assert_msg(strstr(err.text, damage->text) != NULL, "%s", err.text);
 }
-END_TEST
 
 /* The tables are at both ends, so no shorter file is complete. */
 /* Makes n headers of one kind name all bytes of the file. */
@@ -202,7 +195,7 @@ static void name_all(uint32_t phdr_type, size_t n)
 }
 
 /* Each kind of header by itself; the other headers of the fixture name less than the file has. */
-START_TEST(sums)
+UNIT_LOOP(sums, 0, 3)
 {
 	static const uint32_t kinds[] = {0, PT_LOAD, PT_NOTE};
 
@@ -216,26 +209,23 @@ START_TEST(sums)
 	    strstr(err.text, "headers up to ") && strstr(err.text, "rebuild the file"),
 	    "%s", err.text);
 }
-END_TEST
 
-START_TEST(truncated)
+UNIT(truncated)
 {
 	for (size_t size = 0; size < file.size; size++)
 		ck_assert(!fix_open(file.data, size, &image, &err));
 }
-END_TEST
 
-START_TEST(not_a_file)
+UNIT(not_a_file)
 {
 	ck_assert(!image_open("/dev/null", &image, &err));
 	ck_assert_int_eq(err.kind, ERR_UNSUPPORTED);
 	ck_assert(!image_open("/nonexistent/x", &image, &err));
 	ck_assert_int_eq(err.kind, ERR_IO);
 }
-END_TEST
 
 /* A device acts when it is opened. A pipe stands for it, because the kernel tells who opens it. */
-START_TEST(not_opened)
+UNIT(not_opened)
 {
 	char folder[] = "/tmp/test-image-XXXXXX", path[64];
 	struct inotify_event event;
@@ -253,28 +243,4 @@ START_TEST(not_opened)
 	close(watch);
 	unlink(path);
 	rmdir(folder);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("image");
-	TCase *tcase = tcase_create("image");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, tables);
-	tcase_add_test(tcase, addresses);
-	tcase_add_test(tcase, eh_frame_by_section);
-	tcase_add_test(tcase, eh_frame_by_segment);
-	tcase_add_test(tcase, eh_frame_without_end);
-	tcase_add_test(tcase, eh_frame_bad_pointer);
-	tcase_add_test(tcase, symbol_choice);
-	tcase_add_loop_test(
-	    tcase, damaged, 0, (int)(sizeof(damages) / sizeof(damages[0])));
-	tcase_add_loop_test(tcase, sums, 0, 3);
-	tcase_add_test(tcase, truncated);
-	tcase_add_test(tcase, not_a_file);
-	tcase_add_test(tcase, not_opened);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

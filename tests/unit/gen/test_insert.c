@@ -18,8 +18,9 @@ static void setup(void)
 	memset(file.data + TABLE_END, 'Y', 2 * 56);
 	method = METHOD_GROW;
 }
+UNIT_FIXTURE(setup, teardown)
 
-START_TEST(layout)
+UNIT(layout)
 {
 	struct wr written;
 	const uint8_t *data;
@@ -42,9 +43,8 @@ START_TEST(layout)
 	ck_assert_ptr_nonnull(image_section_find(&out, ".phdrs"));
 	wr_deinit(&written);
 }
-END_TEST
 
-START_TEST(undo_is_exact)
+UNIT(undo_is_exact)
 {
 	struct undo undo;
 	struct err none = {0};
@@ -53,16 +53,14 @@ START_TEST(undo_is_exact)
 	fix_round_trip();
 	ck_assert(undo_find(&in, &undo, &found, &none) && !found);
 }
-END_TEST
 
 /* A change of any single byte of the header tables or the record is noticed. */
-START_TEST(undo_notices)
+UNIT(undo_notices)
 {
 	fix_undo_notices();
 }
-END_TEST
 
-START_TEST(no_section_headers)
+UNIT(no_section_headers)
 {
 	struct wr written;
 	struct undo undo;
@@ -79,10 +77,9 @@ START_TEST(no_section_headers)
 	ck_assert(undo_find(&out, &undo, &found, &err) && found);
 	wr_deinit(&written);
 }
-END_TEST
 
 /* A section that a linker put in is replaced in its own table entries. */
-START_TEST(replaced)
+UNIT(replaced)
 {
 	struct wr written;
 
@@ -96,10 +93,9 @@ START_TEST(replaced)
 	ck_assert_uint_eq(out.sections[2].hdr.sh_addr, plan.sframe_addr);
 	wr_deinit(&written);
 }
-END_TEST
 
 /* patchelf leaves zeros or one letter where a section was. Anything else there may be in use. */
-START_TEST(filler)
+UNIT(filler)
 {
 	memset(file.data + TABLE_END, 'X', 2 * 56);
 	file.data[TABLE_END + 100] = 0;
@@ -112,15 +108,13 @@ START_TEST(filler)
 	ck_assert(plan_it());
 	ck_assert_uint_ne(plan.phdr_off, FIX_PHDRS);
 }
-END_TEST
 
-START_TEST(check_notices)
+UNIT(check_notices)
 {
 	static const size_t offs[] = {64, 0x200, 0x7ff, FIX_SHDRS + 9, 24, 16};
 
 	fix_check_notices(offs, sizeof(offs) / sizeof(offs[0]));
 }
-END_TEST
 
 enum { LOAD0 = FIX_PHDRS, LOAD1 = FIX_PHDRS + 56, SECTION2 = FIX_SHDRS + 2 * 64 };
 
@@ -157,7 +151,7 @@ static const struct refused {
     {FIX_SHDRS + 6 * 64 + 8, 8, SHF_ALLOC, ERR_UNSUPPORTED, "name table"},
 };
 
-START_TEST(refusals)
+UNIT_EACH(refusals, refused)
 {
 	const struct refused *want = &refused[_i];
 	bool ok;
@@ -169,9 +163,8 @@ START_TEST(refusals)
 	ck_assert_int_eq(ok, want->kind == ERR_NONE);
 	ck_assert_msg(strstr(err.text, want->text) != NULL, "%s", err.text);
 }
-END_TEST
 
-START_TEST(payload_refused)
+UNIT(payload_refused)
 {
 	wr_u8(&file, 0);
 	ck_assert_msg(plan_it(), "%s", err.text);
@@ -179,25 +172,4 @@ START_TEST(payload_refused)
 	wr_u8(&file, 1);
 	ck_assert(!plan_it());
 	ck_assert_ptr_nonnull(strstr(err.text, "payload"));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("insert");
-	TCase *tcase = tcase_create("insert");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, layout);
-	tcase_add_test(tcase, undo_is_exact);
-	tcase_add_test(tcase, undo_notices);
-	tcase_add_test(tcase, no_section_headers);
-	tcase_add_test(tcase, replaced);
-	tcase_add_test(tcase, filler);
-	tcase_add_test(tcase, check_notices);
-	tcase_add_loop_test(
-	    tcase, refusals, 0, (int)(sizeof(refused) / sizeof(refused[0])));
-	tcase_add_test(tcase, payload_refused);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

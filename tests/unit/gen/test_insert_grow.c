@@ -129,6 +129,7 @@ static void setup(void)
 	wr_patch_u32(&file, 56, N_PHDRS | 64 << 16);
 	wr_patch_u32(&file, 60, N_SHDRS | 10 << 16);
 }
+UNIT_FIXTURE(setup, teardown)
 
 /* A value of 8 bytes in the output. */
 static uint64_t out_u64(size_t off)
@@ -139,7 +140,7 @@ static uint64_t out_u64(size_t off)
 	return value;
 }
 
-START_TEST(grow)
+UNIT(grow)
 {
 	uint64_t value;
 
@@ -171,20 +172,18 @@ START_TEST(grow)
 	ck_assert_uint_eq(out_u64(SYMTAB + 48 + 8), FIX_ADDR + NOTE_TO + BY);
 	ck_assert_uint_eq(out_u64(SYMTAB + 72 + 8), FIX_ADDR);
 }
-END_TEST
 
 /* It comes before the method that moves the table. */
-START_TEST(by_itself)
+UNIT(by_itself)
 {
 	method = METHOD_AUTO;
 	fix_round_trip();
 	ck_assert_int_eq(plan.method, METHOD_GROW);
 	ck_assert_int_eq(plan.obstacles[METHOD_SLACK], OBSTACLE_NO_SLOT);
 }
-END_TEST
 
 /* With one spare entry only half of the room is needed, and .dynsym stays. */
-START_TEST(one_spare)
+UNIT(one_spare)
 {
 	wr_patch_u32(&file, PHDR_NOTE, PT_NULL);
 	fix_round_trip();
@@ -193,10 +192,9 @@ START_TEST(one_spare)
 	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + MOVED);
 	ck_assert_uint_eq(out.sections[4].hdr.sh_offset, DYNSYM);
 }
-END_TEST
 
 /* Sections that only program headers lead to go first. Hash table and .dynamic stay. */
-START_TEST(named)
+UNIT(named)
 {
 	uint64_t value;
 
@@ -218,13 +216,12 @@ START_TEST(named)
 	ck_assert(image_dynamic(&out, DT_GNU_HASH, &value));
 	ck_assert_uint_eq(value, FIX_ADDR + HASH);
 }
-END_TEST
 
 /*
  * Where hash tables can move, the first section stays in the first page, because patchelf
  * looks there.
  */
-START_TEST(dynamic_first)
+UNIT(dynamic_first)
 {
 	wr_patch_u32(&file, PHDR_NOTE, PT_GNU_PROPERTY);
 	wr_patch_u32(&file, PHDR_INTERP - 56, PT_NULL);
@@ -235,10 +232,9 @@ START_TEST(dynamic_first)
 	ck_assert_uint_eq(out.sections[2].hdr.sh_offset, NOTE_TO + 56);
 	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + MOVED);
 }
-END_TEST
 
 /* The program header of another tool's section becomes free. */
-START_TEST(replaced)
+UNIT(replaced)
 {
 	wr_patch_u32(&file, PHDR_NOTE, IMAGE_PT_GNU_SFRAME);
 	fix_round_trip();
@@ -247,19 +243,17 @@ START_TEST(replaced)
 	for (size_t i = 0; i < N_PHDRS; i++)
 		ck_assert_uint_ne(out.phdrs[i].p_type, IMAGE_PT_GNU_SFRAME);
 }
-END_TEST
 
 /* Bytes between two sections that are not zero may be in use. */
-START_TEST(filler)
+UNIT(filler)
 {
 	file.data[NOTE - 1] = 1;
 	ck_assert(plan_it());
 	ck_assert_int_eq(plan.table_moves_for, OBSTACLE_GROW_BLOCK);
 }
-END_TEST
 
 /* The bytes must be those that were written, or an edit would be lost. */
-START_TEST(undo_notices)
+UNIT(undo_notices)
 {
 	static const size_t offs[] = {INTERP + BY, NOTE_TO + BY, DYNAMIC, DYNAMIC + 8,
 	    DYNAMIC + DYNAMIC_SIZE - 1, SYMTAB + 24 + 8};
@@ -279,9 +273,8 @@ START_TEST(undo_notices)
 	}
 	wr_deinit(&written);
 }
-END_TEST
 
-START_TEST(check_notices)
+UNIT(check_notices)
 {
 	size_t offs[] = {24, 64 + 16, PHDR_INTERP + 8, PHDR_LOAD + 16, PHDR_NOTE + 56 + 8,
 	    PHDR_NOTE + 56 + 32, INTERP + BY, NOTE_TO + BY, BLOCK_END - 1, RELA, TEXT,
@@ -296,7 +289,6 @@ START_TEST(check_notices)
 	image_close(&in);
 	fix_check_notices(offs, sizeof(offs) / sizeof(offs[0]));
 }
-END_TEST
 
 /* Each reason to leave a file alone. */
 static const struct changed {
@@ -342,7 +334,7 @@ static const struct changed {
     {RELA + 16, 8, FIX_ADDR + BLOCK_END, OBSTACLE_NONE},
 };
 
-START_TEST(obstacle)
+UNIT_EACH(obstacle, changed)
 {
 	const struct changed *change = &changed[_i];
 
@@ -355,17 +347,15 @@ START_TEST(obstacle)
 	ck_assert(plan_it());
 	ck_assert_int_eq(plan.table_moves_for, change->obstacle);
 }
-END_TEST
 
 /* An exported symbol of a part that would move prevents this, whatever its kind. */
-START_TEST(exported)
+UNIT(exported)
 {
 	file.data[DYNSYM + 24 + 6] = 2;
 	wr_patch_u64(&file, DYNSYM + 24 + 8, FIX_ADDR + NOTE);
 	ck_assert(plan_it());
 	ck_assert_int_eq(plan.table_moves_for, OBSTACLE_GROW_SYMBOL);
 }
-END_TEST
 
 /* The addend of thread-local storage is an offset, though it looks like an address here. */
 static const struct {
@@ -382,7 +372,7 @@ static const struct {
     {R_X86_64_64, false, OBSTACLE_GROW_SYMBOL},
 };
 
-START_TEST(addend)
+UNIT_EACH(addend, addends)
 {
 	wr_patch_u64(&file, RELA + 8, addends[_i].type);
 	wr_patch_u64(&file, RELA + 16, FIX_ADDR + NOTE);
@@ -395,39 +385,13 @@ START_TEST(addend)
 	ck_assert(plan_it());
 	ck_assert_int_eq(plan.table_moves_for, addends[_i].obstacle);
 }
-END_TEST
 
 /* Without section headers the contents there are unknown. */
-START_TEST(no_sections)
+UNIT(no_sections)
 {
 	wr_patch_u64(&file, 40, 0);
 	wr_patch_u32(&file, 60, 0);
 	file.size = 0x1100;
 	ck_assert(plan_it());
 	ck_assert_int_eq(plan.table_moves_for, OBSTACLE_GROW_SECTIONS);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("insert_grow");
-	TCase *tcase = tcase_create("insert_grow");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, grow);
-	tcase_add_test(tcase, by_itself);
-	tcase_add_test(tcase, one_spare);
-	tcase_add_test(tcase, named);
-	tcase_add_test(tcase, dynamic_first);
-	tcase_add_test(tcase, replaced);
-	tcase_add_test(tcase, filler);
-	tcase_add_test(tcase, undo_notices);
-	tcase_add_test(tcase, check_notices);
-	tcase_add_loop_test(
-	    tcase, obstacle, 0, (int)(sizeof(changed) / sizeof(changed[0])));
-	tcase_add_test(tcase, exported);
-	tcase_add_loop_test(tcase, addend, 0, sizeof(addends) / sizeof(addends[0]));
-	tcase_add_test(tcase, no_sections);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -73,9 +73,10 @@ static void setup(void)
 	wr_patch_u32(&file, 56, N_PHDRS | 64 << 16);
 	wr_patch_u32(&file, 60, N_SHDRS | 6 << 16);
 }
+UNIT_FIXTURE(setup, teardown)
 
 /* Only the segment that grows over the section may end in it. */
-START_TEST(slack)
+UNIT(slack)
 {
 	fix_round_trip();
 	ck_assert_int_eq(plan.method, METHOD_SLACK);
@@ -88,17 +89,15 @@ START_TEST(slack)
 	ck_assert_uint_eq(out.ehdr.e_phoff, 64);
 	ck_assert_uint_eq(out.n_sections, N_SHDRS + 2);
 }
-END_TEST
 
-START_TEST(slack_undo_notices)
+UNIT(slack_undo_notices)
 {
 	fix_undo_notices();
 	ck_assert_int_eq(plan.method, METHOD_SLACK);
 }
-END_TEST
 
 /* Program headers, the bytes around the section, other segments, the record. */
-START_TEST(slack_check_notices)
+UNIT(slack_check_notices)
 {
 	static const size_t offs[] = {24, 64 + 16, LOAD_R + 8, LOAD_R + 32, LOAD_R + 4,
 	    LOAD_RX + 16, NOTE_PROPERTY, NOTE_PROPERTY + 16, NOTE_ID, NOTE_ID + 8, RELRO,
@@ -107,7 +106,6 @@ START_TEST(slack_check_notices)
 	fix_check_notices(offs, sizeof(offs) / sizeof(offs[0]));
 	ck_assert_int_eq(plan.method, METHOD_SLACK);
 }
-END_TEST
 
 /* Each reason against a method: a change, and what becomes of the plan. */
 static const struct changed {
@@ -141,7 +139,7 @@ static const struct changed {
     {LOAD_R + 48, 8, 0x4000, METHOD_SLACK, OBSTACLE_NONE},
 };
 
-START_TEST(choice)
+UNIT_EACH(choice, changed)
 {
 	const struct changed *change = &changed[_i];
 
@@ -151,10 +149,9 @@ START_TEST(choice)
 	ck_assert_int_eq(plan.method, change->taken);
 	ck_assert_int_eq(plan.obstacles[METHOD_SLACK], change->slack);
 }
-END_TEST
 
 /* AArch64 may have pages that another segment begins in. */
-START_TEST(larger_page)
+UNIT(larger_page)
 {
 	file.data[18] = EM_AARCH64;
 	wr_patch_u64(&file, LOAD_R + 48, 0x4000);
@@ -163,7 +160,6 @@ START_TEST(larger_page)
 	ck_assert_int_eq(plan.obstacles[METHOD_SLACK], OBSTACLE_NO_SLACK);
 	ck_assert_uint_eq(plan.segment_align, 0x4000);
 }
-END_TEST
 
 /* Two spare entries, but no padding: they become PT_LOAD and PT_GNU_SFRAME. */
 static void two_spares(void)
@@ -172,7 +168,7 @@ static void two_spares(void)
 	wr_patch_u32(&file, RELRO, PT_NULL);
 }
 
-START_TEST(grow)
+UNIT(grow)
 {
 	two_spares();
 	fix_round_trip();
@@ -190,9 +186,8 @@ START_TEST(grow)
 	image_close(&out);
 	fix_undo_notices();
 }
-END_TEST
 
-START_TEST(grow_check_notices)
+UNIT(grow_check_notices)
 {
 	static const size_t offs[] = {24, 64 + 16, LOAD_R + 32, LOAD_RX + 16,
 	    NOTE_PROPERTY, NOTE_PROPERTY + 4, NOTE_PROPERTY + 8, NOTE_PROPERTY + 16,
@@ -202,10 +197,9 @@ START_TEST(grow_check_notices)
 	fix_check_notices(offs, sizeof(offs) / sizeof(offs[0]));
 	ck_assert_int_eq(plan.method, METHOD_GROW);
 }
-END_TEST
 
 /* .interp moves away. The bytes behind the table can take entries, and PT_PHDR grows. */
-START_TEST(room)
+UNIT(room)
 {
 	memset(file.data + 64 + N_PHDRS * 56, 0, 11);
 	wr_patch_u32(&file, NOTE_PROPERTY, 0x12345);
@@ -227,7 +221,6 @@ START_TEST(room)
 	ck_assert(plan_it());
 	ck_assert_int_eq(plan.table_moves_for, OBSTACLE_GROW_TABLE);
 }
-END_TEST
 
 /* As Go's linker puts them, right behind the program headers, up to the notes. */
 static void put_headers_behind(void)
@@ -246,7 +239,7 @@ static void put_headers_behind(void)
 }
 
 /* The program headers grow over them: the output has others. Not over what a section has there, too. */
-START_TEST(headers_behind)
+UNIT(headers_behind)
 {
 	put_headers_behind();
 	fix_round_trip();
@@ -264,13 +257,12 @@ START_TEST(headers_behind)
 	ck_assert(plan_it());
 	ck_assert_int_eq(plan.table_moves_for, OBSTACLE_GROW_BLOCK);
 }
-END_TEST
 
 /*
  * A linker's section is among the notes of the R segment. It is large enough, then too
  * small, and then not what both of its headers say.
  */
-START_TEST(over_old)
+UNIT(over_old)
 {
 	fix_to(&file, SIZE);
 	wr_patch_u32(&file, PROPERTY, IMAGE_PT_GNU_SFRAME);
@@ -303,10 +295,9 @@ START_TEST(over_old)
 	ck_assert(plan_it());
 	ck_assert_uint_eq(plan.sframe_off, R_SIZE);
 }
-END_TEST
 
 /* A change of one table would change the other, so the table moves instead. */
-START_TEST(tables_overlap)
+UNIT(tables_overlap)
 {
 	wr_patch_u64(&file, 40, RELRO);
 	wr_patch_u32(&file, 60, 1);
@@ -316,10 +307,9 @@ START_TEST(tables_overlap)
 	ck_assert_int_eq(plan.obstacles[METHOD_SLACK], OBSTACLE_TABLE);
 	ck_assert_int_eq(plan.table_moves_for, OBSTACLE_TABLE);
 }
-END_TEST
 
 /* Users see both, so no two are alike and none is empty. */
-START_TEST(words)
+UNIT(words)
 {
 	for (int i = 0; i < N_OBSTACLES; i++) {
 		ck_assert_uint_gt(strlen(obstacle_text((enum obstacle)i)), 8);
@@ -330,10 +320,9 @@ START_TEST(words)
 	ck_assert_str_eq(method_name(METHOD_AUTO), "auto");
 	ck_assert_str_eq(method_name(METHOD_GROW), "grow");
 }
-END_TEST
 
 /* When one method is asked for, it applies, or the error has its reason. */
-START_TEST(forced)
+UNIT(forced)
 {
 	method = METHOD_GROW;
 	fix_round_trip();
@@ -346,29 +335,4 @@ START_TEST(forced)
 	ck_assert(!plan_it());
 	ck_assert_int_eq(err.kind, ERR_UNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(err.text, obstacle_text(OBSTACLE_NO_SLACK)));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("insert_methods");
-	TCase *tcase = tcase_create("insert_methods");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, slack);
-	tcase_add_test(tcase, slack_undo_notices);
-	tcase_add_test(tcase, slack_check_notices);
-	tcase_add_loop_test(
-	    tcase, choice, 0, (int)(sizeof(changed) / sizeof(changed[0])));
-	tcase_add_test(tcase, larger_page);
-	tcase_add_test(tcase, grow);
-	tcase_add_test(tcase, grow_check_notices);
-	tcase_add_test(tcase, room);
-	tcase_add_test(tcase, headers_behind);
-	tcase_add_test(tcase, over_old);
-	tcase_add_test(tcase, tables_overlap);
-	tcase_add_test(tcase, words);
-	tcase_add_test(tcase, forced);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

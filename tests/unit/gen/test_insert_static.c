@@ -93,6 +93,7 @@ static void setup(void)
 {
 	make(false);
 }
+UNIT_FIXTURE(setup, teardown)
 
 /* PT_GNU_SFRAME stands where PT_NOTE stood. The note itself stays. */
 static void has_taken_the_entry(void)
@@ -105,23 +106,21 @@ static void has_taken_the_entry(void)
 	ck_assert_mem_eq(out.bytes + NOTE, file.data + NOTE, NOTE_SIZE);
 }
 
-START_TEST(slack)
+UNIT(slack)
 {
 	has_taken_the_entry();
 }
-END_TEST
 
-START_TEST(big_endian)
+UNIT(big_endian)
 {
 	wr_deinit(&file);
 	make(true);
 	has_taken_the_entry();
 	ck_assert(out.big_endian);
 }
-END_TEST
 
 /* Without padding it needs two entries: this one goes with the one that means nothing. */
-START_TEST(grow)
+UNIT(grow)
 {
 	file.data[R_SIZE] = 1;
 	wr_patch_u32(&file, STACK, PT_NULL);
@@ -132,7 +131,6 @@ START_TEST(grow)
 	for (size_t i = 0; i < out.n_phdrs; i++)
 		ck_assert_uint_ne(out.phdrs[i].p_type, PT_NOTE);
 }
-END_TEST
 
 /* What makes it another note, or another program. Width 0: no change. */
 static const struct changed {
@@ -181,7 +179,7 @@ static void change(struct wr *wr, const struct changed *change, bool entry)
 	}
 }
 
-START_TEST(other_note)
+UNIT_EACH(other_note, changed)
 {
 	change(&file, &changed[_i], true);
 	if (!plan_it())
@@ -189,13 +187,12 @@ START_TEST(other_note)
 	ck_assert_int_eq(plan.obstacles[METHOD_SLACK], OBSTACLE_NO_SLOT);
 	ck_assert_uint_eq(plan.sframe_entry, INSERT_NONE);
 }
-END_TEST
 
 /*
  * A plan that takes the entry of such a note all the same. The output has the same note,
  * so that nothing except the entry differs.
  */
-START_TEST(check_notices)
+UNIT_LOOP(check_notices, 0, N_CHECKED)
 {
 	struct wr written;
 
@@ -211,21 +208,4 @@ START_TEST(check_notices)
 	ck_assert(!insert_check(&in, &plan, &out, &err));
 	ck_assert_str_eq(err.text, "program header 4 differs");
 	wr_deinit(&written);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("insert_static");
-	TCase *tcase = tcase_create("insert_static");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, slack);
-	tcase_add_test(tcase, big_endian);
-	tcase_add_test(tcase, grow);
-	tcase_add_loop_test(
-	    tcase, other_note, 0, (int)(sizeof(changed) / sizeof(changed[0])));
-	tcase_add_loop_test(tcase, check_notices, 0, N_CHECKED);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

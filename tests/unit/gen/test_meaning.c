@@ -126,7 +126,7 @@ static const struct meaning_case {
 	MEANING_RA_SIGNED},
 };
 
-START_TEST(compare)
+UNIT_EACH(compare, cases)
 {
 	const struct target x86_64 = {.arch = &arch_x86_64};
 	const struct meaning_case *c = &cases[_i];
@@ -135,10 +135,9 @@ START_TEST(compare)
 	ck_assert_msg(
 	    column == c->column, "%s: %s", c->name, meaning_column_name(column));
 }
-END_TEST
 
 /* Where RA can be in words, a row without them leaves it in its register. */
-START_TEST(ra_tracked)
+UNIT(ra_tracked)
 {
 	struct arch arch = arch_x86_64;
 	const struct target target = {.arch = &arch};
@@ -156,7 +155,6 @@ START_TEST(ra_tracked)
 	row.ra_off = -16;
 	ck_assert_int_eq(meaning_compare(&target, &row, &cfi), MEANING_RA);
 }
-END_TEST
 
 static const struct {
 	struct cfi_rule rule;
@@ -174,7 +172,7 @@ static const struct {
     {{.kind = CFI_OPAQUE, .off = 3}, "expression"},
 };
 
-START_TEST(words)
+UNIT_EACH(words, texts)
 {
 	char text[64], little[4];
 
@@ -183,17 +181,4 @@ START_TEST(words)
 	meaning_rule_text(&arch_x86_64, &texts[_i].rule, little, sizeof(little));
 	ck_assert_uint_eq(strlen(little), 3);
 	ck_assert_int_eq(strncmp(little, text, 3), 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("meaning");
-	TCase *tcase = tcase_create("meaning");
-
-	tcase_add_loop_test(tcase, compare, 0, sizeof(cases) / sizeof(cases[0]));
-	tcase_add_test(tcase, ra_tracked);
-	tcase_add_loop_test(tcase, words, 0, sizeof(texts) / sizeof(texts[0]));
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

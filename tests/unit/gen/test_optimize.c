@@ -94,17 +94,16 @@ static size_t optimized(struct file *file)
 	return n;
 }
 
-START_TEST(nothing_between)
+UNIT(nothing_between)
 {
 	struct file file;
 
 	file_make(&file);
 	ck_assert_uint_eq(optimized(&file), 1);
 }
-END_TEST
 
 /* A return, with nothing around it: code that has no CFI. */
-START_TEST(code_between)
+UNIT(code_between)
 {
 	for (uint64_t at = BASE + SIZE; at < SECOND; at++) {
 		struct file file;
@@ -114,10 +113,9 @@ START_TEST(code_between)
 		ck_assert_uint_eq(optimized(&file), 2);
 	}
 }
-END_TEST
 
 /* Code in between keeps them apart, at any place and for any reason. */
-START_TEST(refused)
+UNIT(refused)
 {
 	for (uint64_t at = BASE + SIZE; at < SECOND; at++) {
 		const struct coverage_gap gap = {
@@ -129,9 +127,8 @@ START_TEST(refused)
 		ck_assert_uint_eq(optimized(&file), 2);
 	}
 }
-END_TEST
 
-START_TEST(refused_elsewhere)
+UNIT(refused_elsewhere)
 {
 	static const struct coverage_gap gaps[] = {
 	    {BASE - 8, BASE, BASE - 8, REFUSE_NO_CFA},
@@ -143,13 +140,12 @@ START_TEST(refused_elsewhere)
 	ck_assert(coverage_add_gap(&file.coverage, &gaps[1]));
 	ck_assert_uint_eq(optimized(&file), 1);
 }
-END_TEST
 
 /*
  * The first segment ends, or a second one begins, between the functions. Segments of data
  * do not matter.
  */
-START_TEST(segments)
+UNIT(segments)
 {
 	for (uint64_t at = BASE + SIZE; at <= SECOND; at++) {
 		for (int what = 0; what < 3; what++) {
@@ -166,10 +162,9 @@ START_TEST(segments)
 		}
 	}
 }
-END_TEST
 
 /* One of the two is in a PLT without CFI, so there is no range. */
-START_TEST(templates)
+UNIT(templates)
 {
 	for (size_t i = 0; i < 2; i++) {
 		struct file file;
@@ -183,20 +178,4 @@ START_TEST(templates)
 		file.coverage.template_bytes = SIZE;
 		ck_assert_uint_eq(optimized(&file), 1);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("optimize");
-	TCase *tests = tcase_create("optimize");
-
-	tcase_add_test(tests, nothing_between);
-	tcase_add_test(tests, code_between);
-	tcase_add_test(tests, refused);
-	tcase_add_test(tests, refused_elsewhere);
-	tcase_add_test(tests, segments);
-	tcase_add_test(tests, templates);
-	suite_add_tcase(suite, tests);
-	return unit_main(suite);
 }

@@ -204,7 +204,7 @@ static const struct flex_case {
 	REFUSE_SP_RULE, REFUSE_SP_RULE, {0}},
 };
 
-START_TEST(flexible)
+UNIT_EACH(flexible, flex_cases)
 {
 	const struct flex_case *c = &flex_cases[_i];
 	struct sf_row row;
@@ -218,9 +218,8 @@ START_TEST(flexible)
 	ck_assert_uint_eq(
 	    refusal_needs(c->before, &arch_x86_64), c->why == REFUSE_NOTHING ? 3 : 0);
 }
-END_TEST
 
-START_TEST(signal_frames)
+UNIT(signal_frames)
 {
 	const struct cfi_row plain = {.cfa = CFA_SP8, .ra = RA_8};
 	struct target target = {.arch = &arch_x86_64, .version = 3, .signal_frame = true};
@@ -233,9 +232,8 @@ START_TEST(signal_frames)
 	ck_assert(reduce_row(&target, &plain, &row) == REFUSE_SIGNAL_FRAME);
 	ck_assert_uint_eq(refusal_needs(REFUSE_SIGNAL_FRAME, &arch_x86_64), 3);
 }
-END_TEST
 
-START_TEST(rules)
+UNIT_EACH(rules, cases)
 {
 	const struct reduce_case *c = &cases[_i];
 	struct sf_row row;
@@ -247,7 +245,6 @@ START_TEST(rules)
 		ck_assert_msg(
 		    row.start == 0 && sf_row_same(&row, &c->row), "%s", c->name);
 }
-END_TEST
 
 /* ---- tables ---- */
 
@@ -308,7 +305,7 @@ static const struct {
     {140, 140, "", ""},
 };
 
-START_TEST(parts_of_a_table)
+UNIT_EACH(parts_of_a_table, parts)
 {
 	struct cfi_row rows[] = {table_row(100, 8), table_row(110, 16),
 	    table_row(120, 24), table_row(130, 0), table_row(150, 8), table_row(175, 16)};
@@ -325,10 +322,9 @@ START_TEST(parts_of_a_table)
 	ck_assert_str_eq(refused, parts[_i].refused);
 	sf_section_deinit(&section);
 }
-END_TEST
 
 /* Rows that differ only in what SFrame does not say become one. */
-START_TEST(neighbours_merge)
+UNIT(neighbours_merge)
 {
 	struct cfi_row rows[] = {
 	    table_row(0, 8), table_row(4, 8), table_row(8, 8), table_row(12, 16)};
@@ -344,10 +340,9 @@ START_TEST(neighbours_merge)
 	ck_assert_str_eq(funcs, "0+20: 0 8, 12 16; ");
 	sf_section_deinit(&section);
 }
-END_TEST
 
 /* The function has more rows than version 3 can count. */
-START_TEST(many_rows)
+UNIT(many_rows)
 {
 	enum { N = 65535 * 2 + 1 };
 	struct cfi_row *rows = calloc(N, sizeof(*rows));
@@ -377,7 +372,6 @@ START_TEST(many_rows)
 	sf_section_deinit(&section);
 	free(rows);
 }
-END_TEST
 
 /* What is left of a row that is refused: add is what the CFA gets after it was read. */
 static const struct rule_case {
@@ -415,7 +409,7 @@ static const struct rule_case {
 	{0}},
 };
 
-START_TEST(rules_of_gaps)
+UNIT_EACH(rules_of_gaps, rule_cases)
 {
 	const struct rule_case *c = &rule_cases[_i];
 	struct sf_row row;
@@ -428,9 +422,8 @@ START_TEST(rules_of_gaps)
 	ck_assert_int_eq(more.cfa_add, c->add);
 	ck_assert(!more.indexed);
 }
-END_TEST
 
-START_TEST(rule_in_an_array)
+UNIT(rule_in_an_array)
 {
 	const struct cfi_row row = {.cfa = {.kind = CFI_AT_SUM,
 					.reg = SP,
@@ -449,7 +442,6 @@ START_TEST(rule_in_an_array)
 	ck_assert_int_eq(more.index, 9);
 	ck_assert_int_eq(more.shift, 3);
 }
-END_TEST
 
 static bool stop(void *context, enum refusal why, uint64_t start, uint64_t end,
     const struct cfi_row *row)
@@ -458,7 +450,7 @@ static bool stop(void *context, enum refusal why, uint64_t start, uint64_t end,
 	return false;
 }
 
-START_TEST(sink_stops)
+UNIT(sink_stops)
 {
 	struct cfi_row rows[] = {table_row(0, 0)};
 	const struct cfi_table table = {.end = 20, .rows = rows, .n_rows = 1};
@@ -467,25 +459,4 @@ START_TEST(sink_stops)
 
 	ck_assert(!reduce_table(&v2, &table, 0, 20, &sink, &section));
 	sf_section_deinit(&section);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("reduce");
-	TCase *tcase = tcase_create("reduce");
-
-	tcase_add_loop_test(tcase, rules, 0, sizeof(cases) / sizeof(cases[0]));
-	tcase_add_loop_test(tcase, parts_of_a_table, 0, sizeof(parts) / sizeof(parts[0]));
-	tcase_add_test(tcase, neighbours_merge);
-	tcase_add_test(tcase, many_rows);
-	tcase_add_test(tcase, signal_frames);
-	tcase_add_loop_test(
-	    tcase, flexible, 0, sizeof(flex_cases) / sizeof(flex_cases[0]));
-	tcase_add_loop_test(
-	    tcase, rules_of_gaps, 0, sizeof(rule_cases) / sizeof(rule_cases[0]));
-	tcase_add_test(tcase, rule_in_an_array);
-	tcase_add_test(tcase, sink_stops);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

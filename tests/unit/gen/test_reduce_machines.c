@@ -176,21 +176,19 @@ static void check_case(const struct arch *arch, int first, const struct machine_
 	}
 }
 
-START_TEST(aarch64_rules)
+UNIT_EACH(aarch64_rules, aarch64)
 {
 	check_case(&arch_aarch64, 1, &aarch64[_i]);
 	check_case(&arch_aarch64_be, 1, &aarch64[_i]);
 }
-END_TEST
 
-START_TEST(s390x_rules)
+UNIT_EACH(s390x_rules, s390x)
 {
 	check_case(&arch_s390x, 2, &s390x[_i]);
 }
-END_TEST
 
 /* A value of SP differs from one of the CFA where the machine keeps SP apart. */
-START_TEST(sp_rules)
+UNIT(sp_rules)
 {
 	const struct cfi_row saved = {.cfa = REG(S_SP, 160), .sp = AT(-40)};
 	const struct cfi_row plus_8 = {.cfa = REG(S_SP, 160), .sp = REG(F0, 8)};
@@ -202,10 +200,9 @@ START_TEST(sp_rules)
 	target.signal_frame = true;
 	ck_assert_int_eq(meaning_compare(&target, &row, &saved), MEANING_SP);
 }
-END_TEST
 
 /* Version 3 helps only machines with flexible FDEs. */
-START_TEST(needs)
+UNIT(needs)
 {
 	static const enum refusal flexible[] = {REFUSE_CFA_REGISTER, REFUSE_CFA_MEMORY,
 	    REFUSE_RA_ELSEWHERE, REFUSE_RA_REGISTER, REFUSE_RA_AT_CFA, REFUSE_FP_REGISTER,
@@ -219,7 +216,6 @@ START_TEST(needs)
 	ck_assert_uint_eq(refusal_needs(REFUSE_SIGNAL_FRAME, &arch_aarch64_be), 3);
 	ck_assert_uint_eq(refusal_needs(REFUSE_FP_ALONE, &arch_s390x), 0);
 }
-END_TEST
 
 static bool none(void *context, enum refusal why, uint64_t start, uint64_t end,
     const struct cfi_row *row)
@@ -229,7 +225,7 @@ static bool none(void *context, enum refusal why, uint64_t start, uint64_t end,
 }
 
 /* A function has one key. Rows that differ only in the signature are two rows. */
-START_TEST(signed_function)
+UNIT(signed_function)
 {
 	struct cfi_row rows[] = {
 	    {.pc = 0, .cfa = REG(A_SP, 0)},
@@ -253,20 +249,4 @@ START_TEST(signed_function)
 	ck_assert_uint_eq(section.funcs[0].n_rows, 2);
 	ck_assert(!section.rows[0].ra_signed && section.rows[1].ra_signed);
 	sf_section_deinit(&section);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("reduce-machines");
-	TCase *tcase = tcase_create("machines");
-
-	tcase_add_loop_test(
-	    tcase, aarch64_rules, 0, sizeof(aarch64) / sizeof(aarch64[0]));
-	tcase_add_loop_test(tcase, s390x_rules, 0, sizeof(s390x) / sizeof(s390x[0]));
-	tcase_add_test(tcase, sp_rules);
-	tcase_add_test(tcase, needs);
-	tcase_add_test(tcase, signed_function);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -96,7 +96,7 @@ static struct verify_result verify(void)
 	return verify_misread(0);
 }
 
-START_TEST(all_right)
+UNIT(all_right)
 {
 	struct verify_result result;
 
@@ -106,10 +106,9 @@ START_TEST(all_right)
 	ck_assert_uint_eq(result.n_differences, 0);
 	ck_assert_uint_eq(result.held.cfi_bytes, 16 + 32 + 32);
 }
-END_TEST
 
 /* The third function's second row is not shared and says SP + 32. */
-START_TEST(other_rows)
+UNIT(other_rows)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	struct verify_result result;
@@ -126,10 +125,9 @@ START_TEST(other_rows)
 	ck_assert_uint_eq(result.n_differences, 1);
 	ck_assert_uint_eq(result.held.cfi_bytes, 16 + 32 + 4);
 }
-END_TEST
 
 /* At +16, where the first function ends and the others do not. */
-START_TEST(row_at_the_end)
+UNIT(row_at_the_end)
 {
 	struct verify_result result;
 
@@ -139,7 +137,6 @@ START_TEST(row_at_the_end)
 	ck_assert_uint_eq(result.n_differences, 2);
 	ck_assert_uint_eq(result.held.cfi_bytes, 16 + 16 + 16);
 }
-END_TEST
 
 /* Functions behind each other, all with CFA = SP + 8. The first two have one FDE with one
  * row. */
@@ -166,7 +163,7 @@ static void make_merged(int32_t cfa_off)
 	sf_section_deinit(&model);
 }
 
-START_TEST(merged)
+UNIT(merged)
 {
 	struct verify_result result;
 
@@ -179,11 +176,10 @@ START_TEST(merged)
 	ck_assert_uint_eq(result.n_differences, N);
 	ck_assert_uint_eq(result.held.cfi_bytes, 0);
 }
-END_TEST
 
 /* The one row begins at +4. This is right for the second range, which comes after it. It
  * is wrong for the third range, which has an FDE of its own with the same row. */
-START_TEST(merged_late)
+UNIT(merged_late)
 {
 	struct verify_result result;
 
@@ -194,12 +190,11 @@ START_TEST(merged_late)
 	ck_assert_uint_eq(result.n_differences, 0);
 	ck_assert_uint_eq(result.held.cfi_bytes, N * SPACING - 8);
 }
-END_TEST
 
 /* A piece of two functions, whose second row begins in the second one, is right. The
  * third function has the instructions of the second and the rows of the piece. It is
  * wrong. */
-START_TEST(piece)
+UNIT(piece)
 {
 	static const uint8_t plain[] = {0, 0, 0, 0}, pushes[] = {0x48, 0x0e, 16, 0};
 	const uint8_t *const programs[N] = {plain, pushes, pushes};
@@ -226,10 +221,9 @@ START_TEST(piece)
 	ck_assert_uint_eq(result.n_differences, 1);
 	ck_assert_uint_eq(result.held.cfi_bytes, 4 * SPACING - SPACING);
 }
-END_TEST
 
 /* The other FDEs still agree. */
-START_TEST(misread)
+UNIT(misread)
 {
 	struct verify_result result;
 
@@ -240,7 +234,6 @@ START_TEST(misread)
 	ck_assert_uint_eq(result.held.cfi_bytes, 32 + 32);
 	ck_assert_uint_eq(result.held.unlisted_bytes, 0);
 }
-END_TEST
 
 /* The section lacks the last bytes of code without CFI that the code itself says a row for. */
 static void verify_derived(uint32_t missing)
@@ -289,27 +282,9 @@ static void verify_derived(uint32_t missing)
 }
 
 /* Rows without CFI that got lost differ from nothing, so they are counted. */
-START_TEST(derived_lost)
+UNIT(derived_lost)
 {
 	verify_derived(0);
 	verify_derived(8);
 	verify_derived(24);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("verify");
-	TCase *tcase = tcase_create("verify");
-
-	tcase_add_test(tcase, all_right);
-	tcase_add_test(tcase, other_rows);
-	tcase_add_test(tcase, row_at_the_end);
-	tcase_add_test(tcase, merged);
-	tcase_add_test(tcase, merged_late);
-	tcase_add_test(tcase, piece);
-	tcase_add_test(tcase, misread);
-	tcase_add_test(tcase, derived_lost);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -90,7 +90,7 @@ static void make(const struct sample *sample, struct go_cfi *cfi, FILE *out)
 
 #include "tests/unit/go/test_go_samples.h"
 
-START_TEST(rows_of_sample)
+UNIT_EACH(rows_of_sample, samples)
 {
 	const struct sample *sample = &samples[_i];
 	struct go_cfi cfi = {0};
@@ -103,16 +103,4 @@ START_TEST(rows_of_sample)
 	ck_assert_msg(strcmp(text, sample->rows) == 0, "%s: \"%s\"", sample->name, text);
 	free(text);
 	go_cfi_deinit(&cfi);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("go_cfi");
-	TCase *tcase = tcase_create("go_cfi");
-
-	tcase_add_loop_test(
-	    tcase, rows_of_sample, 0, sizeof(samples) / sizeof(samples[0]));
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

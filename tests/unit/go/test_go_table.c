@@ -30,7 +30,7 @@ static struct go_table read_table(const struct wr *wr)
 	return table;
 }
 
-START_TEST(functions_of_each_version)
+UNIT_LOOP(functions_of_each_version, 0, N_MAGICS)
 {
 	struct wr wr;
 	struct go_table table;
@@ -51,9 +51,8 @@ START_TEST(functions_of_each_version)
 	}
 	wr_deinit(&wr);
 }
-END_TEST
 
-START_TEST(levels_of_a_frame)
+UNIT(levels_of_a_frame)
 {
 	struct go_levels levels = {0};
 	struct go_table table;
@@ -74,7 +73,6 @@ START_TEST(levels_of_a_frame)
 	free(levels.list);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* Reads all that a table has; false where some of it is damaged. */
 static bool read_all(const uint8_t *data, size_t size)
@@ -115,7 +113,7 @@ static void expect(const char *text, const char *part)
 	ck_assert_msg(strstr(text, part) != NULL, "\"%s\" without \"%s\"", text, part);
 }
 
-START_TEST(damage_is_named_with_its_place)
+UNIT(damage_is_named_with_its_place)
 {
 	struct build_places places;
 	struct wr wr;
@@ -140,9 +138,8 @@ START_TEST(damage_is_named_with_its_place)
 	ck_assert_int_eq(err.kind, ERR_MALFORMED);
 	wr_deinit(&wr);
 }
-END_TEST
 
-START_TEST(damaged_levels)
+UNIT_LOOP(damaged_levels, 0, 3)
 {
 	static const uint8_t standing[] = {2, 0x80, 0x80, 0, 0};
 	static const uint8_t leaving[] = {2, 0x11, 0};
@@ -159,10 +156,9 @@ START_TEST(damaged_levels)
 	expect(err.text, texts[_i]);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* A copy of the right size, so that a read past the end is seen. */
-START_TEST(each_end_and_each_bit)
+UNIT_LOOP(each_end_and_each_bit, 0, N_MAGICS)
 {
 	struct wr wr;
 
@@ -182,19 +178,4 @@ START_TEST(each_end_and_each_bit)
 		wr.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	wr_deinit(&wr);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("go_table");
-	TCase *tcase = tcase_create("go_table");
-
-	tcase_add_loop_test(tcase, functions_of_each_version, 0, N_MAGICS);
-	tcase_add_test(tcase, levels_of_a_frame);
-	tcase_add_test(tcase, damage_is_named_with_its_place);
-	tcase_add_loop_test(tcase, damaged_levels, 0, 3);
-	tcase_add_loop_test(tcase, each_end_and_each_bit, 0, N_MAGICS);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -19,7 +19,7 @@
 static struct err err;
 
 /* Each file at a path counts, and from some number on the others together. */
-START_TEST(files_versions)
+UNIT(files_versions)
 {
 	struct profile profile = {0};
 	struct unwinder unwinder;
@@ -49,7 +49,6 @@ START_TEST(files_versions)
 	close(fd);
 	unlink(path);
 }
-END_TEST
 
 static bool functions_count(void *context, const struct eh2sframe_symbol *symbol)
 {
@@ -58,7 +57,7 @@ static bool functions_count(void *context, const struct eh2sframe_symbol *symbol
 }
 
 /* A file that becomes shorter while it is open has what was parsed of it, and zeros instead of code. */
-START_TEST(file_cut_off)
+UNIT(file_cut_off)
 {
 	char path[] = "/tmp/shorter-XXXXXX", command[64];
 	int fd = mkstemp(path);
@@ -89,7 +88,6 @@ START_TEST(file_cut_off)
 	close(fd);
 	unlink(path);
 }
-END_TEST
 
 /* The rows of this program. */
 static void stacks_rows(struct rows *rows)
@@ -108,7 +106,7 @@ static void stacks_rows(struct rows *rows)
 }
 
 /* Without a build-id, a file that was written to since it was mapped gives no rows. */
-START_TEST(rows_replaced)
+UNIT(rows_replaced)
 {
 	struct rows_store store;
 	struct stat was;
@@ -125,9 +123,8 @@ START_TEST(rows_replaced)
 	rows_free(&rows);
 	rows_close(&store);
 }
-END_TEST
 
-START_TEST(rows_round_trip)
+UNIT(rows_round_trip)
 {
 	struct eh2sframe_walk_section section;
 	struct rows rows, copy;
@@ -174,7 +171,6 @@ START_TEST(rows_round_trip)
 	free(bytes);
 	rows_free(&rows);
 }
-END_TEST
 
 static size_t stacks_files(const char *dir)
 {
@@ -204,7 +200,7 @@ static void grow_older(const char *dir)
 }
 
 /* What is in the directory is used, replaced when it is damaged, and removed when it is much. */
-START_TEST(rows_directory)
+UNIT(rows_directory)
 {
 	char dir[] = "/tmp/eh2sframe-rows-XXXXXX", path[512], command[64];
 	struct rows rows, copy;
@@ -251,19 +247,4 @@ START_TEST(rows_directory)
 	close(fd);
 	snprintf(command, sizeof(command), "rm -r %s", dir);
 	ck_assert_int_eq(system(command), 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("file_rows");
-	TCase *tcase = tcase_create("file_rows");
-
-	tcase_add_test(tcase, files_versions);
-	tcase_add_test(tcase, file_cut_off);
-	tcase_add_test(tcase, rows_replaced);
-	tcase_add_test(tcase, rows_round_trip);
-	tcase_add_test(tcase, rows_directory);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

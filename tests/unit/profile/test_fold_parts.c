@@ -10,7 +10,7 @@
 #include "profile/symbols/naming_table.h"
 #include "tests/unit/unit.h"
 
-START_TEST(utf8)
+UNIT(utf8)
 {
 	/* RFC 3629: the ends of each length, and what is none. */
 	static const struct {
@@ -25,9 +25,8 @@ START_TEST(utf8)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		ck_assert_uint_eq(json_text_utf8(cases[i].bytes), cases[i].length);
 }
-END_TEST
 
-START_TEST(json)
+UNIT(json)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -40,7 +39,6 @@ START_TEST(json)
 	    text, "\"a\\u0022\\u005c\\u003c/\\u0026\\u003e\\u000a\\ufffd\xc3\xa9\"");
 	free(text);
 }
-END_TEST
 
 static const char *name_at(const struct table *table, uint64_t address)
 {
@@ -49,7 +47,7 @@ static const char *name_at(const struct table *table, uint64_t address)
 	return symbol ? symbol->name : "";
 }
 
-START_TEST(perf_map)
+UNIT(perf_map)
 {
 	char text[] = "100 10 one two\n0x200 10 prefix\n300 10\n400 0 none\n-1 5 sign\n\n"
 		      " 500 10 blank\n600 10 last";
@@ -64,9 +62,8 @@ START_TEST(perf_map)
 	ck_assert_str_eq(name_at(&table, 0x600), "last");
 	table_free(&table);
 }
-END_TEST
 
-START_TEST(kernel)
+UNIT(kernel)
 {
 	char text[] = "ffffffff81000000 T _text\nffffffff81000100 t do_it\t[ext4]\n"
 		      "ffffffff81000200 D data\nffffffff81000300\nffffffff81000400 T\n";
@@ -83,10 +80,9 @@ START_TEST(kernel)
 	ck_assert_uint_eq(table.symbols.n, 0);
 	table_free(&table);
 }
-END_TEST
 
 /* Names once pointed into the file, and were as long as whatever was written over it meanwhile. */
-START_TEST(names_of_a_file_that_is_written_to)
+UNIT(names_of_a_file_that_is_written_to)
 {
 	static char image[64 << 20];
 	FILE *self = fopen("/proc/self/exe", "rb");
@@ -107,29 +103,12 @@ START_TEST(names_of_a_file_that_is_written_to)
 	ck_assert_uint_eq(n, 1);
 	table_free(&table);
 }
-END_TEST
 
-START_TEST(base)
+UNIT(base)
 {
 	ck_assert_str_eq(naming_base("/usr/lib/libc.so.6"), "libc.so.6");
 	ck_assert_str_eq(naming_base("ls"), "ls");
 	ck_assert_str_eq(naming_base("[vdso]"), "[vdso]");
 	ck_assert_str_eq(naming_base("/usr/lib/"), "/usr/lib/");
 	ck_assert_str_eq(naming_base(""), "");
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fold_parts");
-	TCase *tcase = tcase_create("fold_parts");
-
-	tcase_add_test(tcase, utf8);
-	tcase_add_test(tcase, json);
-	tcase_add_test(tcase, perf_map);
-	tcase_add_test(tcase, kernel);
-	tcase_add_test(tcase, names_of_a_file_that_is_written_to);
-	tcase_add_test(tcase, base);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

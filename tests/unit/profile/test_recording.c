@@ -76,7 +76,7 @@ static size_t recording_written(
 	return (size_t)n;
 }
 
-START_TEST(recording_round_trip)
+UNIT(recording_round_trip)
 {
 	static uint8_t bytes[1 << 20], again[1 << 20];
 	struct profile profile, copy;
@@ -101,9 +101,8 @@ START_TEST(recording_round_trip)
 	profile_free(&profile);
 	profile_free(&copy);
 }
-END_TEST
 
-START_TEST(recording_equal_elements_are_one)
+UNIT(recording_equal_elements_are_one)
 {
 	struct profile profile;
 	struct profile_frame frame = {
@@ -127,10 +126,9 @@ START_TEST(recording_equal_elements_are_one)
 	ck_assert_uint_ne(a, b);
 	profile_free(&profile);
 }
-END_TEST
 
 /* Random callers and frames, against a table. A caller's first callee is kept elsewhere than the others. */
-START_TEST(recording_callees)
+UNIT(recording_callees)
 {
 	enum { STACKS = 200, FRAMES = 9 };
 	static uint32_t known[STACKS][FRAMES];
@@ -167,10 +165,9 @@ START_TEST(recording_callees)
 	}
 	profile_free(&profile);
 }
-END_TEST
 
 /* Stacks that are numbered again: the recorder removes its own to save memory. */
-START_TEST(recording_again_numbers)
+UNIT(recording_again_numbers)
 {
 	struct profile profile, copy;
 	struct recording_writer writer;
@@ -197,7 +194,6 @@ START_TEST(recording_again_numbers)
 	profile_free(&profile);
 	profile_free(&copy);
 }
-END_TEST
 
 static void recording_check_indices(const struct profile *profile)
 {
@@ -214,7 +210,7 @@ static void recording_check_indices(const struct profile *profile)
 	}
 }
 
-START_TEST(recording_damaged)
+UNIT(recording_damaged)
 {
 	static uint8_t bytes[1 << 16], bad[1 << 16];
 	struct profile profile, copy;
@@ -244,10 +240,9 @@ START_TEST(recording_damaged)
 	ck_assert_uint_gt(refused, 10000);
 	profile_free(&profile);
 }
-END_TEST
 
 /* A recording that was cut off has what was written, and no end. */
-START_TEST(recording_cut)
+UNIT(recording_cut)
 {
 	static uint8_t bytes[1 << 16];
 	struct profile profile, copy;
@@ -269,20 +264,4 @@ START_TEST(recording_cut)
 	}
 	ck_assert_uint_eq(last, 60);
 	profile_free(&profile);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("recording");
-	TCase *tcase = tcase_create("recording");
-
-	tcase_add_test(tcase, recording_round_trip);
-	tcase_add_test(tcase, recording_equal_elements_are_one);
-	tcase_add_test(tcase, recording_callees);
-	tcase_add_test(tcase, recording_again_numbers);
-	tcase_add_test(tcase, recording_damaged);
-	tcase_add_test(tcase, recording_cut);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

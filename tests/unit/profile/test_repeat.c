@@ -105,7 +105,7 @@ static uint32_t made_walk(struct made *made, uint64_t from, struct repeat *repea
 	return stack;
 }
 
-START_TEST(repeat_random)
+UNIT(repeat_random)
 {
 	struct made full = {0}, short_one = {0};
 	struct repeat repeat = {0};
@@ -141,9 +141,8 @@ START_TEST(repeat_random)
 	free(repeat.frames);
 	profile_free(&profile);
 }
-END_TEST
 
-START_TEST(repeat_other_walks)
+UNIT(repeat_other_walks)
 {
 	struct repeat_frame frames[REPEAT_MAX_FRAMES + 1] = {
 	    {.pc = 1, .sp = 8}, {.pc = 2, .sp = 16}};
@@ -175,16 +174,4 @@ START_TEST(repeat_other_walks)
 	repeat_begin(&repeat, 1, 1, 0);
 	ck_assert(!repeat_joins(&repeat, &frame, &copy));
 	free(repeat.frames);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("repeat");
-	TCase *tcase = tcase_create("repeat");
-
-	tcase_add_test(tcase, repeat_random);
-	tcase_add_test(tcase, repeat_other_walks);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

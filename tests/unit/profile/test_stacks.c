@@ -55,7 +55,7 @@ static size_t stacks_sample(size_t n_chain, uint64_t size, uint64_t copied)
 	return at;
 }
 
-START_TEST(event_samples)
+UNIT(event_samples)
 {
 	size_t size = stacks_sample(2, 64, 40);
 	struct event event;
@@ -83,9 +83,8 @@ START_TEST(event_samples)
 	size = stacks_sample(0, 16, 0);
 	ck_assert_uint_eq(event_copy(other, record, size, STACKS_REGISTERS), size);
 }
-END_TEST
 
-START_TEST(event_maps)
+UNIT(event_maps)
 {
 	static const uint8_t id[20] = {1, 2, 3};
 	struct event made = {.pid = 4,
@@ -121,7 +120,6 @@ START_TEST(event_maps)
 	ck_assert_int_eq(event.kind, EVENT_COMM);
 	ck_assert_str_eq(event.text, "name");
 }
-END_TEST
 
 /* The files and offsets of pages, as an array has them. */
 enum { SPACE_PAGES = 4000 };
@@ -167,7 +165,7 @@ static void space_check(struct space *space, const struct space_pages *pages)
 }
 
 /* Mappings over and in each other, in a process and in one that was forked from it. */
-START_TEST(space_as_pages)
+UNIT(space_as_pages)
 {
 	static struct space_pages parent, child;
 	struct spaces spaces = {0};
@@ -198,10 +196,9 @@ START_TEST(space_as_pages)
 	ck_assert_uint_gt(space_find(&spaces, 5)->maps.n_places, 3);
 	spaces_free(&spaces);
 }
-END_TEST
 
 /* The kernel maps downwards. What takes the square of the number of mappings runs into the time limit. */
-START_TEST(space_many)
+UNIT(space_many)
 {
 	const uint64_t n = 1 << 20;
 	struct spaces spaces = {0};
@@ -220,9 +217,8 @@ START_TEST(space_many)
 		    space_map_find(space, 2 * i) && !space_map_find(space, 2 * i + 1));
 	spaces_free(&spaces);
 }
-END_TEST
 
-START_TEST(space_processes)
+UNIT(space_processes)
 {
 	struct spaces spaces = {0};
 	const struct space_map map = {.start = 0x1000, .end = 0x2000, .file = 1};
@@ -248,10 +244,9 @@ START_TEST(space_processes)
 	ck_assert_uint_eq(spaces.n_threads, 1);
 	spaces_free(&spaces);
 }
-END_TEST
 
 /* A large number that a name of the process cannot have. */
-START_TEST(jit_lines)
+UNIT(jit_lines)
 {
 	static const char text[] = "1000 10 old\nnonsense\n1000 20 new name\n"
 				   "2000 0 empty\nffffffffffffffff 10 wraps\n3000 8 last";
@@ -271,10 +266,9 @@ START_TEST(jit_lines)
 	ck_assert(!jit_read(&names, &home));
 	jit_home_close(&home);
 }
-END_TEST
 
 /* Another user's file in /tmp gives no names to a process. */
-START_TEST(jit_owner)
+UNIT(jit_owner)
 {
 	char dir[] = "/tmp/jit-owner-XXXXXX", path[64];
 	struct jit_home home = {.pid = UINT32_MAX, .inner = 7};
@@ -299,10 +293,9 @@ START_TEST(jit_owner)
 	unlink(path);
 	rmdir(dir);
 }
-END_TEST
 
 /* A name is what is in front of a tab. */
-START_TEST(stacks_kernel_names)
+UNIT(stacks_kernel_names)
 {
 	char named[] = "ffffffffc0000000 t first\t[ext4]",
 	     bare[] = "ffffffff81000000 T _stext";
@@ -318,10 +311,9 @@ START_TEST(stacks_kernel_names)
 	ck_assert(!lines_kernel(nameless, &function));
 	ck_assert(!lines_kernel(empty, &function));
 }
-END_TEST
 
 /* A sample of this process, whose stack is made of random words: a walk ends, with a reason. */
-START_TEST(unwinder_random)
+UNIT(unwinder_random)
 {
 	struct profile profile;
 	struct unwinder unwinder;
@@ -355,10 +347,9 @@ START_TEST(unwinder_random)
 	unwinder_free(&unwinder);
 	profile_free(&profile);
 }
-END_TEST
 
 /* A raw recording names the kernel's frames, also those of its modules. */
-START_TEST(load_kernel_names)
+UNIT(load_kernel_names)
 {
 	const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = 96};
 	static const char *const NAMES[] = {"ext4_read", "do_it"};
@@ -424,24 +415,4 @@ START_TEST(load_kernel_names)
 	close(fd);
 	profile_free(&profile);
 	profile_free(&copy);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("stacks");
-	TCase *tcase = tcase_create("stacks");
-
-	tcase_add_test(tcase, event_samples);
-	tcase_add_test(tcase, event_maps);
-	tcase_add_test(tcase, space_as_pages);
-	tcase_add_test(tcase, space_many);
-	tcase_add_test(tcase, space_processes);
-	tcase_add_test(tcase, jit_lines);
-	tcase_add_test(tcase, jit_owner);
-	tcase_add_test(tcase, stacks_kernel_names);
-	tcase_add_test(tcase, unwinder_random);
-	tcase_add_test(tcase, load_kernel_names);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -210,7 +210,7 @@ static const struct {
     {SFRAME_ABI_S390X_ENDIAN_BIG, 3},
 };
 
-START_TEST(every_answer_and_limit)
+UNIT_LOOP(every_answer_and_limit, 0, 700)
 {
 	struct prng prng = {
 	    UINT64_C(0x1d872b41) + (uint64_t)_i * UINT64_C(0x9e3779b97f4a7c15)};
@@ -235,7 +235,6 @@ START_TEST(every_answer_and_limit)
 	sf_section_deinit(&compacted);
 	sf_section_deinit(&text.section);
 }
-END_TEST
 
 /* Whether two neighbours of one equal row are still two, though nothing keeps them apart.
  */
@@ -287,12 +286,11 @@ static void equal_text(int seed)
 	sf_section_deinit(&text.section);
 }
 
-START_TEST(equal_rows)
+UNIT(equal_rows)
 {
 	for (int seed = 0; seed < 700; seed++)
 		equal_text(seed);
 }
-END_TEST
 
 /* ---- against all ways to cut ---- */
 
@@ -378,7 +376,7 @@ static size_t cheapest(
  * Prices miss a block that would pay off only if two pieces were cut for it at once.
  * Sharing is rare in so little text, so most results are optimal.
  */
-START_TEST(near_the_best)
+UNIT_LOOP(near_the_best, 0, 3)
 {
 	static const unsigned int wanted_percent = 95;
 	struct prng prng = {UINT64_C(0x51ab3) + (uint64_t)_i};
@@ -410,7 +408,6 @@ START_TEST(near_the_best)
 	ck_assert_uint_ge(optimal * 100, n * wanted_percent);
 	ck_assert_uint_ge(exact * 100, n * wanted_percent);
 }
-END_TEST
 
 /* ---- by hand ---- */
 
@@ -425,7 +422,7 @@ static void two_functions(struct sf_section *section, uint32_t gap)
 	}
 }
 
-START_TEST(seams)
+UNIT(seams)
 {
 	static const struct {
 		uint32_t gap;
@@ -462,9 +459,8 @@ START_TEST(seams)
 		sf_section_deinit(&section);
 	}
 }
-END_TEST
 
-START_TEST(nothing_to_do)
+UNIT(nothing_to_do)
 {
 	struct sf_section section = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	struct sf_compact_options options = {.version = 2, .max_rows = SF_COMPACT_ROWS};
@@ -476,19 +472,4 @@ START_TEST(nothing_to_do)
 	options.version = 4;
 	ck_assert(!sf_compact(&section, &options, &stats, &err));
 	ck_assert_int_eq(err.kind, ERR_INTERNAL);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("compact");
-	TCase *tests = tcase_create("compact");
-
-	tcase_add_loop_test(tests, every_answer_and_limit, 0, 700);
-	tcase_add_test(tests, equal_rows);
-	tcase_add_loop_test(tests, near_the_best, 0, 3);
-	tcase_add_test(tests, seams);
-	tcase_add_test(tests, nothing_to_do);
-	suite_add_tcase(suite, tests);
-	return unit_main(suite);
 }

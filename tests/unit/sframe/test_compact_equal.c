@@ -130,7 +130,7 @@ static struct sf_compact_stats compact_equal(struct sf_section *section, uint8_t
 	return stats;
 }
 
-START_TEST(pairs)
+UNIT_LOOP(pairs, 0, N_PAIRS)
 {
 	enum pair pair = (enum pair)_i;
 	/* Only x86-64 and s390x have flexible functions. */
@@ -159,10 +159,9 @@ START_TEST(pairs)
 		sf_section_deinit(&section);
 	}
 }
-END_TEST
 
 /* What lies in between or touches, and what lies elsewhere. */
-START_TEST(taken)
+UNIT(taken)
 {
 	static const struct {
 		uint32_t gap;
@@ -191,11 +190,10 @@ START_TEST(taken)
 		sf_section_deinit(&section);
 	}
 }
-END_TEST
 
 /* Rows that functions share stay with their functions: 2, 2, 2 | taken | 2, 3, 3 and two
  * rows, whose first is the 2 that all have. */
-START_TEST(shared_rows)
+UNIT(shared_rows)
 {
 	static const struct sf_compact_range border = {BASE + 0x30, BASE + 0x30};
 	static const struct {
@@ -229,9 +227,8 @@ START_TEST(shared_rows)
 	}
 	sf_section_deinit(&section);
 }
-END_TEST
 
-START_TEST(nothing_to_do)
+UNIT(nothing_to_do)
 {
 	struct sf_section section = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	const struct sf_compact_options options = {.version = 4};
@@ -240,18 +237,4 @@ START_TEST(nothing_to_do)
 	ck_assert_uint_eq(compact_equal(&section, 2, NULL, 0).n_before, 0);
 	ck_assert(!sf_compact_equal(&section, &options, NULL, &err));
 	ck_assert_int_eq(err.kind, ERR_INTERNAL);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("compact_equal");
-	TCase *tests = tcase_create("compact_equal");
-
-	tcase_add_loop_test(tests, pairs, 0, N_PAIRS);
-	tcase_add_test(tests, taken);
-	tcase_add_test(tests, shared_rows);
-	tcase_add_test(tests, nothing_to_do);
-	suite_add_tcase(suite, tests);
-	return unit_main(suite);
 }

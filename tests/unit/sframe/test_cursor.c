@@ -144,7 +144,7 @@ static void cursor_everything(const struct sf_section *model, const struct sf_vi
 	sf_cursor_deinit(&cursor);
 }
 
-START_TEST(sorted_and_not)
+UNIT_LOOP(sorted_and_not, 1, 9)
 {
 	srand((unsigned int)_i);
 	for (int i = 0; i < 20; i++) {
@@ -162,10 +162,9 @@ START_TEST(sorted_and_not)
 		sf_section_deinit(&model);
 	}
 }
-END_TEST
 
 /* A row of the model must hold up to its end and no further. */
-START_TEST(model_rows)
+UNIT_LOOP(model_rows, 1, 5)
 {
 	srand((unsigned int)_i);
 	for (int i = 0; i < 20; i++) {
@@ -186,9 +185,8 @@ START_TEST(model_rows)
 		sf_section_deinit(&model);
 	}
 }
-END_TEST
 
-START_TEST(no_functions)
+UNIT(no_functions)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	struct wr wr = fixture_encode(&model, true, true, ADDR);
@@ -199,10 +197,9 @@ START_TEST(no_functions)
 	ck_assert(!sf_section_row_at(&model, 5, &end) && end == 77);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* A few bytes stand for 4 GiB of one-byte blocks. The work ends with an error. */
-START_TEST(bounded)
+UNIT(bounded)
 {
 	static struct sf_cursor cursor;
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
@@ -226,18 +223,4 @@ START_TEST(bounded)
 	sf_cursor_deinit(&cursor);
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("cursor");
-	TCase *tcase = tcase_create("cursor");
-
-	tcase_add_loop_test(tcase, sorted_and_not, 1, 9);
-	tcase_add_loop_test(tcase, model_rows, 1, 5);
-	tcase_add_test(tcase, no_functions);
-	tcase_add_test(tcase, bounded);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

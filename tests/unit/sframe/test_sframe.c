@@ -29,7 +29,7 @@ static struct sf_section plt_model(void)
 	return section;
 }
 
-START_TEST(worked_bytes_read)
+UNIT(worked_bytes_read)
 {
 	struct sf_section model = plt_model();
 	struct sf_view view;
@@ -57,9 +57,8 @@ START_TEST(worked_bytes_read)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
-START_TEST(worked_bytes_written)
+UNIT(worked_bytes_written)
 {
 	struct sf_section model = plt_model();
 	struct wr wr = fixture_encode(&model, true, false, 0x2188);
@@ -85,7 +84,6 @@ START_TEST(worked_bytes_written)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 static void expect_rows(const struct sf_section *model, const void *want, size_t len)
 {
@@ -101,7 +99,7 @@ static void expect_rows(const struct sf_section *model, const void *want, size_t
  * Each row has its own word size. The size of the start field depends on the function's
  * last row.
  */
-START_TEST(row_widths)
+UNIT(row_widths)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	struct sf_row row = fixture_cfa(1, AMD64_SP, 16);
@@ -124,10 +122,9 @@ START_TEST(row_widths)
 	    34);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* The last and first values of each word size. */
-START_TEST(word_limits)
+UNIT(word_limits)
 {
 	static const struct {
 		int32_t off;
@@ -155,10 +152,9 @@ START_TEST(word_limits)
 		sf_section_deinit(&model);
 	}
 }
-END_TEST
 
 /* Tracked RA comes before FP. Big endian affects words, starts and counts alike. */
-START_TEST(aarch64_words)
+UNIT(aarch64_words)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AARCH64_ENDIAN_BIG);
 	struct sf_row row = fixture_cfa(4, AARCH64_FP, 512);
@@ -183,13 +179,12 @@ START_TEST(aarch64_words)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /*
  * Version 1, with an auxiliary header, gaps before both sub-sections and padding after
  * the last.
  */
-START_TEST(version_1_read)
+UNIT(version_1_read)
 {
 	static const uint8_t bytes[] = {0xe2, 0xde, 1, 1, 3, 0, 0xf8, 3, 1, 0, 0, 0, 1, 0,
 	    0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 20, 0, 0, 0, 9, 9, 9, 9, 9, 0, 0xf0, 0xff, 0xff,
@@ -222,10 +217,9 @@ START_TEST(version_1_read)
 	ck_assert(iter.failed);
 	ck_assert_int_eq(err.kind, ERR_MALFORMED);
 }
-END_TEST
 
 /* s390x: the CFA word counts doublewords, and words with bit 0 set are registers. */
-START_TEST(s390x_read)
+UNIT(s390x_read)
 {
 	static const uint8_t rows[] = {0, 3, 0, 2, 7, 20, 0, 0xb0, 4, 7, 20, 29, 33};
 	struct sf_section model = fixture_section(SFRAME_ABI_S390X_ENDIAN_BIG);
@@ -253,10 +247,9 @@ START_TEST(s390x_read)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* Rows are equal when they say the same, wherever they start. */
-START_TEST(row_same)
+UNIT(row_same)
 {
 	const struct sf_row a = fixture_cfa(0, AMD64_SP, 8);
 	struct sf_row others[8];
@@ -277,7 +270,6 @@ START_TEST(row_same)
 	others[0].start = 5;
 	ck_assert(sf_row_same(&a, &others[0]));
 }
-END_TEST
 
 static enum err_kind encode_kind(
     const struct sf_section *model, uint8_t version, const char *says)
@@ -287,7 +279,7 @@ static enum err_kind encode_kind(
 	return fixture_refused(model, &options, says);
 }
 
-START_TEST(sections_refused)
+UNIT(sections_refused)
 {
 	struct sf_section model = plt_model();
 	size_t n_funcs = model.n_funcs;
@@ -302,10 +294,9 @@ START_TEST(sections_refused)
 	ck_assert_int_eq(encode_kind(&model, 2, "ABI 9"), ERR_UNSUPPORTED);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* Breaks each duty of the caller once. */
-START_TEST(broken_models)
+UNIT(broken_models)
 {
 	struct sf_section model = plt_model();
 	const struct sf_func f0 = model.funcs[0], f1 = model.funcs[1];
@@ -347,13 +338,12 @@ START_TEST(broken_models)
 	ck_assert_int_eq(encode_kind(&model, 2, "first row"), ERR_INTERNAL);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /*
  * The field of function 0 is at addr + 28. Exactly 2 GiB before it is the last place that
  * it can reach.
  */
-START_TEST(reach)
+UNIT(reach)
 {
 	struct sf_encode_options options = {.version = 2, .pcrel = true};
 	struct sf_section model = plt_model();
@@ -372,25 +362,4 @@ START_TEST(reach)
 	ck_assert(!sf_place(&model, &options, last + 29, &wr, &err));
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe");
-	TCase *tcase = tcase_create("bytes");
-
-	tcase_add_test(tcase, worked_bytes_read);
-	tcase_add_test(tcase, worked_bytes_written);
-	tcase_add_test(tcase, row_widths);
-	tcase_add_test(tcase, word_limits);
-	tcase_add_test(tcase, aarch64_words);
-	tcase_add_test(tcase, version_1_read);
-	tcase_add_test(tcase, s390x_read);
-	tcase_add_test(tcase, row_same);
-	tcase_add_test(tcase, sections_refused);
-	tcase_add_test(tcase, broken_models);
-	tcase_add_test(tcase, reach);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -145,7 +145,7 @@ static void expect_words(
 	    strstr(err->text, sf_cannot_text(cannot)), "%s: %s", name, err->text);
 }
 
-START_TEST(each_saying)
+UNIT_LOOP(each_saying, 0, N_SAYINGS)
 {
 	const struct saying *saying = &sayings[_i];
 
@@ -165,9 +165,8 @@ START_TEST(each_saying)
 			expect_words(saying->name, version, want, &err);
 	}
 }
-END_TEST
 
-START_TEST(every_name_has_a_row)
+UNIT(every_name_has_a_row)
 {
 	for (unsigned int cannot = 0; cannot < SF_N_CANNOT; cannot++) {
 		bool found = cannot == SF_CANNOT_VERSION;
@@ -178,9 +177,8 @@ START_TEST(every_name_has_a_row)
 		ck_assert_msg(found, "%s", sf_cannot_text((enum sf_cannot)cannot));
 	}
 }
-END_TEST
 
-START_TEST(no_such)
+UNIT(no_such)
 {
 	const struct sf_row row = fixture_cfa(0, AMD64_SP, 8);
 
@@ -190,10 +188,9 @@ START_TEST(no_such)
 	ck_assert_int_eq(sf_can_express(3, 5, &row), SF_CANNOT_ABI);
 	ck_assert(sf_can_express(4, AMD, &row) != SF_CAN);
 }
-END_TEST
 
 /* The answer and the writer agree. What one version can say, the next can say, too. */
-START_TEST(asked_and_tried)
+UNIT(asked_and_tried)
 {
 	struct prng prng = {.state = 11};
 
@@ -216,10 +213,9 @@ START_TEST(asked_and_tried)
 		}
 	}
 }
-END_TEST
 
 /* Version 2 has had rows without words since its second errata. They need an option. */
-START_TEST(outermost_on_request)
+UNIT(outermost_on_request)
 {
 	struct sf_section model = fixture_section(AMD);
 	struct sf_encode_options options = {.version = 2, .pcrel = true};
@@ -239,19 +235,4 @@ START_TEST(outermost_on_request)
 	ck_assert_int_eq(
 	    fixture_refused(&model, &options, "the outermost"), ERR_UNSUPPORTED);
 	sf_section_deinit(&model);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe-capability");
-	TCase *tcase = tcase_create("capability");
-
-	tcase_add_loop_test(tcase, each_saying, 0, N_SAYINGS);
-	tcase_add_test(tcase, every_name_has_a_row);
-	tcase_add_test(tcase, no_such);
-	tcase_add_test(tcase, asked_and_tried);
-	tcase_add_test(tcase, outermost_on_request);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -80,7 +80,7 @@ static void expect(const struct wr *wr, enum sf_check check, size_t where)
 	ck_assert(!sf_check_all(&view, NULL, &err));
 }
 
-START_TEST(sound)
+UNIT(sound)
 {
 	struct wr wr = sound_section();
 	struct sf_view view = fixture_open(&wr, ADDR);
@@ -89,9 +89,8 @@ START_TEST(sound)
 	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
 	wr_deinit(&wr);
 }
-END_TEST
 
-START_TEST(each_breach)
+UNIT_LOOP(each_breach, 0, N_BREACHES)
 {
 	const struct breach *breach = &breaches[_i];
 	struct wr wr = sound_section();
@@ -100,9 +99,8 @@ START_TEST(each_breach)
 	expect(&wr, breach->check, breach->where);
 	wr_deinit(&wr);
 }
-END_TEST
 
-START_TEST(every_check_has_a_breach)
+UNIT(every_check_has_a_breach)
 {
 	for (unsigned int check = 0; check < SF_N_CHECKS; check++) {
 		bool found = false;
@@ -112,10 +110,9 @@ START_TEST(every_check_has_a_breach)
 		ck_assert_msg(found, "%s", sf_check_name((enum sf_check)check));
 	}
 }
-END_TEST
 
 /* Rows that are right for one function may be past the end of another one. */
-START_TEST(shared_rows)
+UNIT(shared_rows)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	struct sf_view view;
@@ -144,10 +141,9 @@ START_TEST(shared_rows)
 	}
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* Without SORTED any order is right. Overlaps are still found. */
-START_TEST(unsorted)
+UNIT(unsorted)
 {
 	struct wr wr = sound_section();
 	struct sf_view view;
@@ -161,10 +157,9 @@ START_TEST(unsorted)
 	expect(&wr, SF_CHECK_FUNC_OVERLAP, FUNC_0);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* A row of a PCMASK function must be inside the block. */
-START_TEST(pcmask_rows_inside)
+UNIT(pcmask_rows_inside)
 {
 	struct wr wr = sound_section();
 	struct sf_view view;
@@ -178,10 +173,9 @@ START_TEST(pcmask_rows_inside)
 	expect(&wr, SF_CHECK_ROWS_INSIDE, ROWS + ROW_SIZE);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* No reader repeats the rows of another function, so its block size says nothing. */
-START_TEST(block_size_unused)
+UNIT(block_size_unused)
 {
 	struct wr wr = sound_section();
 	struct sf_view_func func;
@@ -196,10 +190,9 @@ START_TEST(block_size_unused)
 	ck_assert_uint_eq(func.func.rep_size, 0);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* PCREL and s390x, which version 1 does not have. */
-START_TEST(version_1)
+UNIT(version_1)
 {
 	struct wr wr = sound_section();
 	struct sf_view view;
@@ -218,10 +211,9 @@ START_TEST(version_1)
 	expect(&wr, SF_CHECK_ABI, SFRAME_HDR_ABI_ARCH);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* What version 3 no longer has, and the places of its parts. */
-START_TEST(version_3)
+UNIT(version_3)
 {
 	enum { ATTR = SFRAME_HDR_SIZE + SFRAME_V3_FDE_SIZE };
 	struct sf_section model = fixture_section(ABI);
@@ -248,10 +240,9 @@ START_TEST(version_3)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* GNU as writes functions of size 0 and rows at the end; they say nothing, and pass. */
-START_TEST(nothing_said)
+UNIT(nothing_said)
 {
 	struct wr wr = sound_section();
 	struct sf_view view;
@@ -272,10 +263,9 @@ START_TEST(nothing_said)
 	expect(&wr, SF_CHECK_FUNC_SORTED, FUNC_1);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* A function that wraps around has no row to judge, so only the cause is reported. */
-START_TEST(prerequisites)
+UNIT(prerequisites)
 {
 	struct wr wr = sound_section();
 
@@ -283,25 +273,4 @@ START_TEST(prerequisites)
 	set_u8(&wr, ROWS + 3 * ROW_SIZE, 65);
 	expect(&wr, SF_CHECK_FUNC_SIZE, FUNC_1);
 	wr_deinit(&wr);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe-check");
-	TCase *tcase = tcase_create("checks");
-
-	tcase_add_test(tcase, sound);
-	tcase_add_loop_test(tcase, each_breach, 0, N_BREACHES);
-	tcase_add_test(tcase, every_check_has_a_breach);
-	tcase_add_test(tcase, shared_rows);
-	tcase_add_test(tcase, unsorted);
-	tcase_add_test(tcase, nothing_said);
-	tcase_add_test(tcase, pcmask_rows_inside);
-	tcase_add_test(tcase, block_size_unused);
-	tcase_add_test(tcase, version_1);
-	tcase_add_test(tcase, version_3);
-	tcase_add_test(tcase, prerequisites);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

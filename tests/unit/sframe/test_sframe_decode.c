@@ -29,7 +29,7 @@ static void expect_round_trip(const struct sf_section *model, uint8_t version, b
 }
 
 /* The loop's number stands for a version and an ABI. */
-START_TEST(round_trip)
+UNIT_LOOP(round_trip, 0, 12)
 {
 	uint8_t version = (uint8_t)(1 + _i / 4), abi = (uint8_t)(1 + _i % 4);
 
@@ -48,7 +48,6 @@ START_TEST(round_trip)
 		sf_section_deinit(&model);
 	}
 }
-END_TEST
 
 /* Reads all of a section. It does not matter whether that succeeds. */
 static bool read_all(const uint8_t *data, size_t size, struct err *err)
@@ -87,7 +86,7 @@ static struct wr small_section(uint8_t version, uint8_t abi)
 }
 
 /* A section without its last byte is refused, with a message and a kind. */
-START_TEST(truncation)
+UNIT_LOOP(truncation, 0, 12)
 {
 	uint8_t version = (uint8_t)(1 + _i / 4), abi = (uint8_t)(1 + _i % 4);
 	struct err err = {0};
@@ -106,10 +105,9 @@ START_TEST(truncation)
 	}
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* Each byte takes all other values. */
-START_TEST(mutation)
+UNIT_LOOP(mutation, 0, 12)
 {
 	uint8_t version = (uint8_t)(1 + _i / 4), abi = (uint8_t)(1 + _i % 4);
 	struct err err = {0};
@@ -131,10 +129,9 @@ START_TEST(mutation)
 	}
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* Changes two bytes at once, and whole fields, chosen at random. */
-START_TEST(noise)
+UNIT(noise)
 {
 	for (unsigned int seed = 1; seed <= 20000; seed++) {
 		struct prng prng = {.state = seed};
@@ -150,7 +147,6 @@ START_TEST(noise)
 		wr_deinit(&wr);
 	}
 }
-END_TEST
 
 static void expect_refused(const struct wr *wr, enum err_kind kind, const char *says)
 {
@@ -162,7 +158,7 @@ static void expect_refused(const struct wr *wr, enum err_kind kind, const char *
 	ck_assert_int_eq(err.kind, kind);
 }
 
-START_TEST(headers_refused)
+UNIT(headers_refused)
 {
 	struct wr wr = small_section(2, SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	uint32_t index_len = 3 * SFRAME_V2_FDE_SIZE;
@@ -192,10 +188,9 @@ START_TEST(headers_refused)
 	expect_refused(&wr, ERR_MALFORMED, "rows-total");
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* A modest count in the header does not hide how large the functions are together. */
-START_TEST(work_is_bounded)
+UNIT(work_is_bounded)
 {
 	enum { N_FUNCS = 3000, ROWS = 20000, ROW_BYTES = 2 * ROWS };
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
@@ -215,7 +210,6 @@ START_TEST(work_is_bounded)
 	expect_refused(&wr, ERR_LIMIT, "60000000 rows");
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* One function with one row, whose bytes a test then changes: 0x00 0x03 0x08. */
 static struct wr one_row(uint8_t abi)
@@ -233,7 +227,7 @@ static struct wr one_row(uint8_t abi)
 	return wr;
 }
 
-START_TEST(rows_refused)
+UNIT(rows_refused)
 {
 	struct wr wr = one_row(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	size_t info = SFRAME_HDR_SIZE + SFRAME_V2_FDE_SIZE + 1;
@@ -258,13 +252,12 @@ START_TEST(rows_refused)
 	expect_refused(&wr, ERR_MALFORMED, "cannot fit");
 	wr_deinit(&wr);
 }
-END_TEST
 
 /* The layout of readelf --sframe. The same sections were compared with its dump. */
 /*
  * No writer makes this for AArch64. It is read as elsewhere: an RA word of 0 means none.
  */
-START_TEST(padding)
+UNIT(padding)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AARCH64_ENDIAN_BIG);
 	struct sf_row row = fixture_cfa(0, AARCH64_SP, 16);
@@ -295,9 +288,8 @@ START_TEST(padding)
 	}
 	sf_section_deinit(&model);
 }
-END_TEST
 
-START_TEST(printed)
+UNIT(printed)
 {
 	static const char want[] =
 	    "Contents of the SFrame section .sframe:\n"
@@ -347,7 +339,6 @@ START_TEST(printed)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* Bytes after the rows are not read as a row, however many there are. */
 static void rows_of(uint8_t abi, const uint8_t *row, size_t size, bool readable)
@@ -381,7 +372,7 @@ static void rows_of(uint8_t abi, const uint8_t *row, size_t size, bool readable)
 	wr_deinit(&wr);
 }
 
-START_TEST(row_alone)
+UNIT(row_alone)
 {
 	/* Start, info byte, CFA, FP; then one word more than there can be. */
 	static const uint8_t amd64[] = {0, 0x05, 16, 0xf0, 0};
@@ -400,25 +391,4 @@ START_TEST(row_alone)
 	rows_of(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, long_row, sizeof(long_row), false);
 	long_row[1] = 0x65;
 	rows_of(SFRAME_ABI_AMD64_ENDIAN_LITTLE, long_row, sizeof(long_row), false);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe-decode");
-	TCase *tcase = tcase_create("read");
-
-	/* Sanitizers and valgrind make the exhaustive tests slow. */
-	tcase_add_loop_test(tcase, round_trip, 0, 12);
-	tcase_add_loop_test(tcase, truncation, 0, 12);
-	tcase_add_loop_test(tcase, mutation, 0, 12);
-	tcase_add_test(tcase, noise);
-	tcase_add_test(tcase, headers_refused);
-	tcase_add_test(tcase, work_is_bounded);
-	tcase_add_test(tcase, rows_refused);
-	tcase_add_test(tcase, row_alone);
-	tcase_add_test(tcase, padding);
-	tcase_add_test(tcase, printed);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -33,7 +33,7 @@ static void expect_row(struct sf_row row, const char *want, size_t len)
 }
 
 /* Pairs are in the order CFA, RA, FP. A missing RA before an FP is a single 0. */
-START_TEST(flex_words)
+UNIT(flex_words)
 {
 	const struct sf_row sp = fixture_cfa(0, AMD64_SP, 16);
 	struct sf_row row = fixture_with_ra(sp, SF_LOC_AT_CFA, 0, -24);
@@ -49,10 +49,9 @@ START_TEST(flex_words)
 	expect_row(fixture_at_reg(0, 31, 0), "\x04\xfb\0", 3);
 	expect_row((struct sf_row){.outermost = true}, "\0", 1);
 }
-END_TEST
 
 /* Control words are unsigned, so they never make words wider; offsets do. */
-START_TEST(flex_widths)
+UNIT(flex_widths)
 {
 	struct sf_row row = fixture_at_reg(0, 31, 127);
 
@@ -64,10 +63,9 @@ START_TEST(flex_widths)
 	expect_row(
 	    row, "\x4a\xfb\0\0\0\x80\xff\xff\xff\0\0\0\0\2\0\0\0\xff\x7f\xff\xff", 21);
 }
-END_TEST
 
 /* A value at its fixed place needs neither words nor a flexible function. */
-START_TEST(fixed_ra_said)
+UNIT(fixed_ra_said)
 {
 	struct sf_section model = fixture_section(AMD64);
 	struct wr wr;
@@ -82,7 +80,6 @@ START_TEST(fixed_ra_said)
 	}
 	sf_section_deinit(&model);
 }
-END_TEST
 
 struct damage {
 	size_t off;
@@ -138,7 +135,7 @@ static void expect_damage(const struct wr *wr, const char *says)
 	ck_assert_msg(strstr(err.text, says), "\"%s\" not in: %s", says, err.text);
 }
 
-START_TEST(damage_refused)
+UNIT_EACH(damage_refused, damages)
 {
 	const struct damage *damage = &damages[_i];
 	struct wr wr = flex_section();
@@ -147,13 +144,12 @@ START_TEST(damage_refused)
 	expect_damage(&wr, damage->says);
 	wr_deinit(&wr);
 }
-END_TEST
 
 /*
  * In wider words a control word can name registers that we never write: those of APX, and
  * what GNU as makes of -1. They are read, so that all other functions can be.
  */
-START_TEST(high_register)
+UNIT(high_register)
 {
 	static const struct {
 		uint8_t high, reg;
@@ -183,20 +179,4 @@ START_TEST(high_register)
 	}
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe-flex");
-	TCase *tcase = tcase_create("flex");
-
-	tcase_add_test(tcase, flex_words);
-	tcase_add_test(tcase, flex_widths);
-	tcase_add_test(tcase, fixed_ra_said);
-	tcase_add_loop_test(
-	    tcase, damage_refused, 0, (int)(sizeof(damages) / sizeof(*damages)));
-	tcase_add_test(tcase, high_register);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -19,6 +19,7 @@ static const struct {
     {3, SFRAME_ABI_AMD64_ENDIAN_LITTLE, true},
     {3, SFRAME_ABI_AARCH64_ENDIAN_BIG, true},
 };
+enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]), N_PAIRS = N_KINDS * N_KINDS };
 
 /* Functions have different lengths and numbers of rows, so none can stand for another. */
 static struct wr part(int kind, uint64_t addr, uint32_t first)
@@ -61,7 +62,7 @@ static void same_func(const struct sf_view *a, uint32_t i, const struct sf_view 
 	ck_assert(!p.failed && !sf_rows_next(&q, &other, err) && !q.failed);
 }
 
-START_TEST(joined)
+UNIT_EACH(joined, kinds)
 {
 	static const bool gone[FUNCS] = {[1] = true};
 	struct wr one = part(_i, FIRST, 0), two = part(_i, SECOND, FUNCS), out;
@@ -91,13 +92,12 @@ START_TEST(joined)
 	wr_deinit(&two);
 	wr_deinit(&one);
 }
-END_TEST
 
 /* Each kind differs from each other one in its header. */
-START_TEST(apart)
+UNIT_LOOP(apart, 0, N_PAIRS)
 {
-	int other = _i / (int)(sizeof(kinds) / sizeof(kinds[0]));
-	int kind = _i % (int)(sizeof(kinds) / sizeof(kinds[0]));
+	int other = _i / N_KINDS;
+	int kind = _i % N_KINDS;
 	struct wr one = part(kind, FIRST, 0), two = part(other, SECOND, 0);
 	struct sf_view first, second;
 	struct sf_join join = {0};
@@ -113,10 +113,9 @@ START_TEST(apart)
 	wr_deinit(&two);
 	wr_deinit(&one);
 }
-END_TEST
 
 /* 32 bits do not reach this start from the place of the whole section. */
-START_TEST(out_of_reach)
+UNIT(out_of_reach)
 {
 	struct wr one = part(2, FIRST, 0), out;
 	struct sf_join join = {0};
@@ -131,18 +130,4 @@ START_TEST(out_of_reach)
 	wr_deinit(&out);
 	sf_join_deinit(&join);
 	wr_deinit(&one);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe_join");
-	TCase *tcase = tcase_create("join");
-	int n = (int)(sizeof(kinds) / sizeof(kinds[0]));
-
-	tcase_add_loop_test(tcase, joined, 0, n);
-	tcase_add_loop_test(tcase, apart, 0, n * n);
-	tcase_add_test(tcase, out_of_reach);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -62,7 +62,7 @@ static void expect_words(uint8_t version, struct sf_row row, const char *want, s
 /*
  * Default rows without registers are the same in both versions, except for the attribute.
  */
-START_TEST(default_words)
+UNIT(default_words)
 {
 	for (uint8_t version = 2; version <= 3; version++) {
 		const struct sf_row entry = fixture_cfa(0, SP, 160);
@@ -84,9 +84,8 @@ START_TEST(default_words)
 		expect_words(version, frame, "\0\x42\x0f\xff\xff\xeb", 6);
 	}
 }
-END_TEST
 
-START_TEST(registers_version_2)
+UNIT(registers_version_2)
 {
 	const struct sf_row entry = fixture_cfa(0, SP, 160);
 
@@ -95,9 +94,8 @@ START_TEST(registers_version_2)
 	expect_words(2, in_regs(entry, 0, F0), "\0\7\0\0\x21", 5);
 	expect_words(2, in_regs(saved(entry, -48, 0), 0, 31), "\0\7\0\xd0\x3f", 5);
 }
-END_TEST
 
-START_TEST(registers_version_3)
+UNIT(registers_version_3)
 {
 	const struct sf_row entry = fixture_cfa(0, SP, 160);
 	struct sf_row row = entry;
@@ -116,7 +114,6 @@ START_TEST(registers_version_3)
 	/* Slots can be odd where no word is a register. */
 	expect_words(3, saved(entry, -47, 0), "\0\5\0\xd1", 4);
 }
-END_TEST
 
 struct damage {
 	uint8_t version;
@@ -133,7 +130,7 @@ static const struct damage damages[] = {
     {3, {0xef, 0xff, 0xff, 0xeb}, false},
 };
 
-START_TEST(damage_refused)
+UNIT_EACH(damage_refused, damages)
 {
 	const struct damage *damage = &damages[_i];
 	struct sf_section model = fixture_section(SFRAME_ABI_S390X_ENDIAN_BIG);
@@ -151,19 +148,4 @@ START_TEST(damage_refused)
 	ck_assert_int_eq(failed, SF_CHECK_ROWS_READABLE);
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe-s390x");
-	TCase *tcase = tcase_create("s390x");
-
-	tcase_add_test(tcase, default_words);
-	tcase_add_test(tcase, registers_version_2);
-	tcase_add_test(tcase, registers_version_3);
-	tcase_add_loop_test(
-	    tcase, damage_refused, 0, (int)(sizeof(damages) / sizeof(*damages)));
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -21,7 +21,7 @@ static struct sf_section make_model(void)
 	return model;
 }
 
-START_TEST(marks_stay_apart)
+UNIT_LOOP(marks_stay_apart, 0, 4)
 {
 	bool share = _i & 1;
 	uint8_t version = (uint8_t)(2 + _i / 2);
@@ -55,10 +55,9 @@ START_TEST(marks_stay_apart)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* One of the functions with the same rows ends before the last of them. */
-START_TEST(too_short)
+UNIT(too_short)
 {
 	struct sf_section model = make_model();
 	const struct sf_encode_options options = {.version = 2, .share = true};
@@ -69,10 +68,9 @@ START_TEST(too_short)
 	    fixture_refused(&model, &options, "last row is past"), ERR_INTERNAL);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* In version 3 the key stands in front of the rows. */
-START_TEST(keys_stay_apart)
+UNIT(keys_stay_apart)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AARCH64_ENDIAN_LITTLE);
 	struct sf_view view;
@@ -87,17 +85,4 @@ START_TEST(keys_stay_apart)
 	fixture_expect(&view, &model, 0);
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe_same");
-	TCase *tcase = tcase_create("sframe_same");
-
-	tcase_add_loop_test(tcase, marks_stay_apart, 0, 4);
-	tcase_add_test(tcase, too_short);
-	tcase_add_test(tcase, keys_stay_apart);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

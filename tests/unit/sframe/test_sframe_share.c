@@ -5,7 +5,7 @@
 /*
  * Equal rows are stored once, each function still reads its own, and the counts say so.
  */
-START_TEST(sharing)
+UNIT(sharing)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	struct sf_encode_options options = {.version = 2, .pcrel = true, .share = true};
@@ -36,13 +36,12 @@ START_TEST(sharing)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /*
  * A block is not stored when a longer one begins with it, in any order. In version 3 the
  * count of rows comes before them, so all are stored.
  */
-START_TEST(sharing_beginnings)
+UNIT(sharing_beginnings)
 {
 	static const uint32_t n_rows[] = {1, 3, 2, 20, 2, 7, 19};
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
@@ -69,13 +68,12 @@ START_TEST(sharing_beginnings)
 	}
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /*
  * More distinct blocks than the table starts with; each is found again after it has
  * grown.
  */
-START_TEST(sharing_many)
+UNIT(sharing_many)
 {
 	enum { N_BLOCKS = 3000 };
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
@@ -91,7 +89,6 @@ START_TEST(sharing_many)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 static struct wr encode_with(const struct sf_section *model, unsigned int jobs)
 {
@@ -110,7 +107,7 @@ static struct wr encode_with(const struct sf_section *model, unsigned int jobs)
  * There are so many blocks that several threads sort them. Two in three begin another
  * one, which may be anywhere. The bytes are those of one thread.
  */
-START_TEST(sharing_by_threads)
+UNIT(sharing_by_threads)
 {
 	enum { N_BLOCKS = 40000 };
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
@@ -141,12 +138,11 @@ START_TEST(sharing_by_threads)
 	wr_deinit(&one);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /*
  * Where sharing would exceed the reader's own bound on work, the writer does not share.
  */
-START_TEST(sharing_within_readers_bound)
+UNIT(sharing_within_readers_bound)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	struct sf_view view;
@@ -164,19 +160,4 @@ START_TEST(sharing_within_readers_bound)
 	fixture_expect(&view, &model, 0);
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe-share");
-	TCase *tcase = tcase_create("share");
-
-	tcase_add_test(tcase, sharing);
-	tcase_add_test(tcase, sharing_beginnings);
-	tcase_add_test(tcase, sharing_many);
-	tcase_add_test(tcase, sharing_by_threads);
-	tcase_add_test(tcase, sharing_within_readers_bound);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

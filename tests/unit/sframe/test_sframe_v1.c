@@ -34,7 +34,7 @@ static const uint8_t plt_bytes[] = {0xe2, 0xde, 1, 1, 3, 0, 0xf8, 0, 5, 0, 0, 0,
     /* rows */
     0, 3, 16, 6, 3, 24, 0, 3, 8, 11, 3, 16, 0, 2, 16};
 
-START_TEST(plt)
+UNIT(plt)
 {
 	struct sf_section model = plt_model(), flat = random_without_blocks(&model);
 	struct wr wr = fixture_encode_as(1, &model, false, true, ADDR);
@@ -58,10 +58,9 @@ START_TEST(plt)
 	sf_section_deinit(&flat);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* The counts are those of the stored rows, and they are limited. */
-START_TEST(stats_and_limit)
+UNIT(stats_and_limit)
 {
 	struct sf_encode_options options = {.version = 1, .share = true};
 	struct sf_section model = plt_model();
@@ -84,10 +83,9 @@ START_TEST(stats_and_limit)
 	ck_assert_int_eq(fixture_refused(&model, &options, "functions"), ERR_LIMIT);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* Each block must be within reach. */
-START_TEST(reach)
+UNIT(reach)
 {
 	struct sf_encode_options options = {.version = 1};
 	struct sf_section model = plt_model();
@@ -110,10 +108,9 @@ START_TEST(reach)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* It has no starts relative to their own field, no s390x and no outermost frames. */
-START_TEST(refused)
+UNIT(refused)
 {
 	struct sf_encode_options options = {.version = 1, .pcrel = true};
 	struct sf_section model = plt_model();
@@ -130,10 +127,9 @@ START_TEST(refused)
 	    ERR_UNSUPPORTED);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* The bit that has a meaning in version 2 has none here, and must be 0. */
-START_TEST(pcrel_means_nothing)
+UNIT(pcrel_means_nothing)
 {
 	struct sf_section model = plt_model(), flat = random_without_blocks(&model);
 	struct wr wr = fixture_encode_as(1, &model, false, true, ADDR);
@@ -150,13 +146,12 @@ START_TEST(pcrel_means_nothing)
 	sf_section_deinit(&flat);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /*
  * GNU ld 2.40 wrote PCMASK functions. Their blocks are of 16 bytes and have no size
  * there. Rows that do not fit belong to no block.
  */
-START_TEST(pcmask_read)
+UNIT(pcmask_read)
 {
 	struct wr wr;
 	struct sf_section model = plt_model();
@@ -179,20 +174,4 @@ START_TEST(pcmask_read)
 	ck_assert_int_eq(failed, SF_CHECK_ROWS_INSIDE);
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe-v1");
-	TCase *tcase = tcase_create("v1");
-
-	tcase_add_test(tcase, plt);
-	tcase_add_test(tcase, stats_and_limit);
-	tcase_add_test(tcase, reach);
-	tcase_add_test(tcase, refused);
-	tcase_add_test(tcase, pcrel_means_nothing);
-	tcase_add_test(tcase, pcmask_read);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -44,7 +44,7 @@ static const uint8_t drap_rows[] = {6, 0, 0, 1, 0, 0x00, 0x04, 57, 8, 0x05, 0x04
     0x11, 0x0a, 81, 0, 0, 51, 0, 0x13, 0x0a, 51, 0xf8, 0, 51, 0, 0x1a, 0x0a, 81, 0, 0, 51,
     0, 0x1f, 0x04, 57, 8};
 
-START_TEST(worked_bytes_read)
+UNIT(worked_bytes_read)
 {
 	static const uint8_t header[] = {0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0, 5, 0, 0, 0, 10,
 	    0, 0, 0, 0x4c, 0, 0, 0, 0, 0, 0, 0, 0x50, 0, 0, 0};
@@ -74,9 +74,8 @@ START_TEST(worked_bytes_read)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
-START_TEST(worked_bytes_written)
+UNIT(worked_bytes_written)
 {
 	static const uint8_t header[] = {0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0, 2, 0, 0, 0, 8,
 	    0, 0, 0, 0x32, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0, 0};
@@ -105,10 +104,9 @@ START_TEST(worked_bytes_written)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* Attribute and rows are shared together, and only with equal ones. */
-START_TEST(sharing)
+UNIT(sharing)
 {
 	struct sf_section model = fixture_section(AMD64);
 	struct sf_view view;
@@ -129,10 +127,9 @@ START_TEST(sharing)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* Signal frames are marked, and may have no rows; others must have some. */
-START_TEST(signal_frames)
+UNIT(signal_frames)
 {
 	struct sf_encode_options options = {.version = 3, .pcrel = true};
 	struct sf_section model = fixture_section(AMD64);
@@ -171,10 +168,9 @@ START_TEST(signal_frames)
 	ck_assert_int_eq(fixture_refused(&model, &options, "no rows"), ERR_INTERNAL);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* The row count of each function has 16 bits. */
-START_TEST(row_limit)
+UNIT(row_limit)
 {
 	struct sf_encode_options options = {.version = 3, .pcrel = true};
 	struct sf_section model = fixture_section(AMD64);
@@ -202,10 +198,9 @@ START_TEST(row_limit)
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* 64 bits reach any place from any place. */
-START_TEST(far_apart)
+UNIT(far_apart)
 {
 	const uint64_t high = UINT64_C(0xffff800000001000);
 	struct sf_section model = fixture_section(AMD64);
@@ -224,13 +219,12 @@ START_TEST(far_apart)
 	}
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /*
  * What other producers may write: an auxiliary header, gaps before both sub-sections,
  * rows that are shared or in another order than functions, zeros at the end.
  */
-START_TEST(tolerated)
+UNIT(tolerated)
 {
 	static const uint8_t bytes[] = {0xe2, 0xde, 3, 1, 3, 0, 0xf8, 3, 3, 0, 0, 0, 3, 0,
 	    0, 0, 16, 0, 0, 0, 2, 0, 0, 0, 51, 0, 0, 0, 9, 9, 9, 9, 9, 0x00, 0xf0, 0xff,
@@ -255,10 +249,9 @@ START_TEST(tolerated)
 	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
 	sf_section_deinit(&model);
 }
-END_TEST
 
 /* The letters of readelf --sframe, which was compared on random sections. */
-START_TEST(printed)
+UNIT(printed)
 {
 	static const char want[] =
 	    "\n    func idx [0]: pc = 0x103c, size = 32 bytes, attr = \"SF\"\n"
@@ -292,22 +285,4 @@ START_TEST(printed)
 	free(text);
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sframe-v3");
-	TCase *tcase = tcase_create("v3");
-
-	tcase_add_test(tcase, worked_bytes_read);
-	tcase_add_test(tcase, worked_bytes_written);
-	tcase_add_test(tcase, sharing);
-	tcase_add_test(tcase, signal_frames);
-	tcase_add_test(tcase, row_limit);
-	tcase_add_test(tcase, far_apart);
-	tcase_add_test(tcase, tolerated);
-	tcase_add_test(tcase, printed);
-	suite_add_tcase(suite, tcase);
-	return unit_main(suite);
 }

@@ -15,7 +15,7 @@ static uint8_t bytes[HEADER + N * FDE + 8] = {0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0, N
 
 /* Functions that are almost 1 << 64 bytes apart: the end of the last page was 0 when it was made by a
  * shift, and the functions of that page were not found. fuzz_walk found it. */
-START_TEST(the_last_page_ends_behind_all)
+UNIT(the_last_page_ends_behind_all)
 {
 	static const uint8_t rows[] = {1, 0, 0, 0, 0, 0, 3, 8};
 	static const int64_t starts[N] = {INT64_MIN, INT64_MAX - 256, INT64_MAX - 128};
@@ -49,11 +49,10 @@ START_TEST(the_last_page_ends_behind_all)
 	}
 	free(index);
 }
-END_TEST
 
 /* The tables of a section that was cut off were counted before they were found outside of it, and a look-up read
  * them at NULL. */
-START_TEST(a_section_that_does_not_open_has_no_rows)
+UNIT(a_section_that_does_not_open_has_no_rows)
 {
 	struct eh2sframe_walk_section section;
 	struct eh2sframe_rule rule;
@@ -68,16 +67,4 @@ START_TEST(a_section_that_does_not_open_has_no_rows)
 		ck_assert_uint_eq(eh2sframe_walk_index_size(&section), 0);
 		ck_assert(!eh2sframe_walk_index_use(&section, &page, sizeof(page)));
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("walk_index");
-	TCase *cases = tcase_create("index");
-
-	tcase_add_test(cases, the_last_page_ends_behind_all);
-	tcase_add_test(cases, a_section_that_does_not_open_has_no_rows);
-	suite_add_tcase(suite, cases);
-	return unit_main(suite);
 }

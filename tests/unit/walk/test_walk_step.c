@@ -58,13 +58,14 @@ static void setup(void)
 	    .fp = STACK + 80,
 	    .flags = EH2SFRAME_WALK_FRAME_EXACT};
 }
+UNIT_FIXTURE(setup, NULL)
 
 static enum eh2sframe_walk_why step(void)
 {
 	return eh2sframe_walk_step(&space, &frame);
 }
 
-START_TEST(extra_rules)
+UNIT(extra_rules)
 {
 	struct eh2sframe_rule rule;
 
@@ -84,19 +85,17 @@ START_TEST(extra_rules)
 	ck_assert_int_eq(eh2sframe_walk_look_up(&section, TEXT + 0x18, &rule),
 	    EH2SFRAME_WALK_WHY_NO_ROW);
 }
-END_TEST
 
-START_TEST(callers_are_looked_up_at_the_call)
+UNIT(callers_are_looked_up_at_the_call)
 {
 	frame.flags = 0;
 	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_NO_ROW);
 	frame.pc = TEXT + 0x20;
 	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 }
-END_TEST
 
 /* CFA = *(SP + 16) + 8, as OpenSSL's assembler has it. */
-START_TEST(a_cfa_from_memory_plus_a_constant)
+UNIT(a_cfa_from_memory_plus_a_constant)
 {
 	uint64_t entries[4][2] = {{0}};
 	struct eh2sframe_walk_cache cache = {.entries = entries, .n_entries = 4};
@@ -127,10 +126,9 @@ START_TEST(a_cfa_from_memory_plus_a_constant)
 	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(walk_cache_get(&cache, TEXT + 0x10), 0);
 }
-END_TEST
 
 /* CFA = *(SP + 8 + R9 * 8) + 8, as OpenSSL's bn_mul_mont has it. */
-START_TEST(a_cfa_from_an_array)
+UNIT(a_cfa_from_an_array)
 {
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS] = {[9] = 2};
 	uint64_t entries[4][2] = {{0}};
@@ -156,9 +154,8 @@ START_TEST(a_cfa_from_an_array)
 	/* A word has no room for it. */
 	ck_assert_uint_eq(walk_cache_get(&cache, TEXT + 0x10), 0);
 }
-END_TEST
 
-START_TEST(each_end_has_its_reason)
+UNIT(each_end_has_its_reason)
 {
 	struct eh2sframe_walk_frame before = frame;
 
@@ -187,17 +184,15 @@ START_TEST(each_end_has_its_reason)
 		ck_assert_str_ne(eh2sframe_walk_why_text((enum eh2sframe_walk_why)why),
 		    "unknown reason");
 }
-END_TEST
 
-START_TEST(a_lost_fp_is_marked)
+UNIT(a_lost_fp_is_marked)
 {
 	extra.rule.fp = (struct eh2sframe_location){EH2SFRAME_PLACE_AT_REGISTER, 3, 0};
 	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.flags, EH2SFRAME_WALK_FRAME_NO_FP);
 }
-END_TEST
 
-START_TEST(a_guess_is_marked)
+UNIT(a_guess_is_marked)
 {
 	space.guess = true;
 	frame.pc = TEXT + 0x80;
@@ -212,9 +207,8 @@ START_TEST(a_guess_is_marked)
 	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.flags, 0);
 }
-END_TEST
 
-START_TEST(an_implausible_guess_is_none)
+UNIT(an_implausible_guess_is_none)
 {
 	struct eh2sframe_walk_frame before = frame;
 
@@ -230,10 +224,9 @@ START_TEST(an_implausible_guess_is_none)
 		ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_NO_ROW);
 	}
 }
-END_TEST
 
 /* Of a guess on AArch64, SP is not known. */
-START_TEST(a_guess_leads_to_fp_alone)
+UNIT(a_guess_leads_to_fp_alone)
 {
 	space.machine = EH2SFRAME_WALK_AARCH64;
 	walk_opening(&section)->abi = WALK_ABI_AARCH64;
@@ -245,9 +238,8 @@ START_TEST(a_guess_leads_to_fp_alone)
 	ck_assert_uint_eq(frame.pc, TEXT + 11);
 	ck_assert_uint_eq(frame.flags, EH2SFRAME_WALK_FRAME_GUESSED);
 }
-END_TEST
 
-START_TEST(a_signature_is_removed)
+UNIT(a_signature_is_removed)
 {
 	space.machine = EH2SFRAME_WALK_AARCH64;
 	walk_opening(&section)->abi = WALK_ABI_AARCH64;
@@ -268,11 +260,10 @@ START_TEST(a_signature_is_removed)
 	    walk_plain_address(UINT64_C(0xff91000000001234), space.signature_mask),
 	    UINT64_C(0xffff000000001234));
 }
-END_TEST
 
 /* A function of s390x saves RA in its caller's frame before it has one of its own: the
  * caller's SP is the same then. Only a frame that was interrupted can be there. */
-START_TEST(registers_are_saved_in_the_callers_frame)
+UNIT(registers_are_saved_in_the_callers_frame)
 {
 	space.machine = EH2SFRAME_WALK_S390X;
 	walk_opening(&section)->abi = WALK_ABI_S390X;
@@ -295,10 +286,9 @@ START_TEST(registers_are_saved_in_the_callers_frame)
 	extra.rule.cfa.offset = 152;
 	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_CONTRADICTION);
 }
-END_TEST
 
 /* Offsets at the limits of a word, and behind them. */
-START_TEST(words_hold_what_fits)
+UNIT(words_hold_what_fits)
 {
 	static const int32_t cfa[] = {
 	    0, -1, (1 << 21) - 1, -(1 << 21), 1 << 21, INT32_MIN};
@@ -325,27 +315,4 @@ START_TEST(words_hold_what_fits)
 			ck_assert_int_eq(got.fp.offset, saved[j]);
 		}
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("walk_step");
-	TCase *cases = tcase_create("step");
-
-	tcase_add_checked_fixture(cases, setup, NULL);
-	tcase_add_test(cases, extra_rules);
-	tcase_add_test(cases, callers_are_looked_up_at_the_call);
-	tcase_add_test(cases, a_cfa_from_memory_plus_a_constant);
-	tcase_add_test(cases, a_cfa_from_an_array);
-	tcase_add_test(cases, each_end_has_its_reason);
-	tcase_add_test(cases, a_lost_fp_is_marked);
-	tcase_add_test(cases, a_guess_is_marked);
-	tcase_add_test(cases, an_implausible_guess_is_none);
-	tcase_add_test(cases, a_guess_leads_to_fp_alone);
-	tcase_add_test(cases, a_signature_is_removed);
-	tcase_add_test(cases, registers_are_saved_in_the_callers_frame);
-	tcase_add_test(cases, words_hold_what_fits);
-	suite_add_tcase(suite, cases);
-	return unit_main(suite);
 }
