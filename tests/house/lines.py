@@ -3,7 +3,7 @@
 """lines.py ROOT: counts the lines that somebody maintains, in a checkout, and fails above what a few people carry. TAP.
 
 They are C, headers, pages, scripts and build files. Lines that only comment are counted apart, so that nobody saves
-on them. Texts are not counted, nor what tests read and compare with: assembly in tests is one case beside the other.
+on them. Texts are not counted, nor what tests compare with.
 """
 import collections
 import os
@@ -12,7 +12,7 @@ import sys
 import tap
 
 FOLDERS = {"product": "base cfi sframe code gen cmd include walk profile packaging".split(), "tests": ["tests", "examples"]}
-LIMITS = {"product": 75_000, "tests": 75_000}
+LIMITS = {"product": 75_000, "tests": 80_000}
 DATA = (".md", ".txt", ".tsv", ".json", ".rows", ".scd")
 BRACED = (".c", ".h", ".cc", ".S", ".js", ".cjs", ".css", ".proto", ".def", ".go")
 
@@ -37,7 +37,7 @@ def main(root):
         tap.skip_all("this is no git checkout")
     total, apart = collections.Counter(), collections.Counter()
     for name in names:
-        if name.endswith(DATA) or name.startswith("tests/") and name.endswith(".S") or not os.path.isfile(name):
+        if name.endswith(DATA) or not os.path.isfile(name):
             continue
         with open(name, encoding="utf-8", errors="replace") as file:
             lines = [line.strip() for line in file]
