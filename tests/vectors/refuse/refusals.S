@@ -14,51 +14,32 @@
 	.text
 	.globl func
 	.type func, %function
-func:
-	.cfi_startproc
+func:	.cfi_startproc
 	.endm
 
 	.macro end
-	.cfi_endproc
-	.size func, . - func
+	.cfi_endproc; .size func, . - func
 	.endm
 
 	/* What most are: 4 bytes, "on", 8 bytes that are refused, "off", 4 bytes. */
 	.macro refusal name, on, off
 	.ifdef \name
-	begin
-	.skip 4, 0x90
-	\on
-	.skip 8, 0x90
-	\off
-	.skip 4, 0x90
-	end
+	begin; .skip 4, 0x90; \on; .skip 8, 0x90; \off; .skip 4, 0x90; end
 	.endif
 	.endm
 
 	/* An .eh_frame without directives: a CIE (pcrel sdata8; CFA = rsp + 8, RA at CFA - 8), then an FDE. */
 	.macro cie
 	.section .eh_frame, "a", @unwind
-cie:
-	.long cie_end - cie_body
-cie_body:
-	.long 0
-	.byte 1
-	.asciz "zR"
-	.byte 1, 0x78, 16, 1, 0x1c
-	.byte 0x0c, 7, 8, 0x90, 1
-	.balign 8, 0
+cie:	.long cie_end - cie_body
+cie_body: .long 0; .byte 1; .asciz "zR"; .byte 1, 0x78, 16, 1, 0x1c; .byte 0x0c, 7, 8, 0x90, 1; .balign 8, 0
 cie_end:
 	.endm
 
 	.macro fde name, start, size, cfa_offset
 	.long \name\()_end - \name\()_body
 \name\()_body:
-	.long . - cie
-	.quad \start - ., \size
-	.uleb128 0
-	.byte 0x0e, \cfa_offset
-	.balign 8, 0
+	.long . - cie; .quad \start - ., \size; .uleb128 0; .byte 0x0e, \cfa_offset; .balign 8, 0
 \name\()_end:
 	.endm
 
@@ -70,14 +51,7 @@ cie_end:
  * kept: 7+5
  */
 	.ifdef broken_program
-	begin
-	.skip 4, 0x90
-	.cfi_escape 0x3e
-	.skip 3, 0x90
-	.cfi_endproc
-	.cfi_startproc
-	.skip 5, 0x90
-	end
+	begin; .skip 4, 0x90; .cfi_escape 0x3e; .skip 3, 0x90; .cfi_endproc; .cfi_startproc; .skip 5, 0x90; end
 	.endif
 
 /*
@@ -117,18 +91,11 @@ cie_end:
  * kept: 0+5
  */
 	.ifdef excluded
-	begin
-	.skip 5, 0x90
-	end
+	begin; .skip 5, 0x90; end
 	.globl alias
-	.type alias, %function
-	.type secret_handshake, %function
+	.type alias, %function; .type secret_handshake, %function
 alias:
-secret_handshake:
-	.cfi_startproc
-	.skip 7, 0x90
-	.cfi_endproc
-	.size alias, . - alias
+secret_handshake: .cfi_startproc; .skip 7, 0x90; .cfi_endproc; .size alias, . - alias
 	.size secret_handshake, . - secret_handshake
 	.endif
 
@@ -175,16 +142,11 @@ secret_handshake:
  */
 	.ifdef function_size
 	.section .huge, "ax", @nobits
-huge:
-	.skip 0x100000000
+huge:	.skip 0x100000000
 	.text
 	.globl func
 func:
-code:
-	.skip 5, 0x90
-	cie
-	fde all, huge, 0x100000000, 8
-	fde one, code, 5, 8
+code:	.skip 5, 0x90; cie; fde all, huge, 0x100000000, 8; fde one, code, 5, 8
 	.endif
 
 /*
@@ -195,15 +157,8 @@ code:
  * kept: 0+4 11+5
  */
 	.ifdef no_cfa
-	begin
-	.skip 4, 0x90
-	.cfi_endproc
-	.cfi_startproc simple
-	.cfi_offset 16, -8
-	.skip 7, 0x90
-	.cfi_def_cfa 7, 8
-	.skip 5, 0x90
-	end
+	begin; .skip 4, 0x90; .cfi_endproc; .cfi_startproc simple; .cfi_offset 16, -8; .skip 7, 0x90
+	.cfi_def_cfa 7, 8; .skip 5, 0x90; end
 	.endif
 
 /*
@@ -213,13 +168,9 @@ code:
  * kept: 0+5
  */
 	.ifdef not_code
-	begin
-	.skip 5, 0x90
-	end
+	begin; .skip 5, 0x90; end
 	.data
-	.cfi_startproc
-	.skip 7
-	.cfi_endproc
+	.cfi_startproc; .skip 7; .cfi_endproc
 	.endif
 
 /*
@@ -233,11 +184,7 @@ code:
 	.text
 	.globl func
 func:
-code:
-	.skip 15, 0x90
-	cie
-	fde low, code, 11, 8
-	fde high, code + 4, 11, 16
+code:	.skip 15, 0x90; cie; fde low, code, 11, 8; fde high, code + 4, 11, 16
 	.endif
 
 /*
@@ -294,14 +241,8 @@ code:
  * kept: 7+5
  */
 	.ifdef return_column
-	begin
-	.cfi_return_column 3
-	.cfi_offset 3, -8
-	.skip 7, 0x90
-	.cfi_endproc
-	.cfi_startproc
-	.skip 5, 0x90
-	end
+	begin; .cfi_return_column 3; .cfi_offset 3, -8; .skip 7, 0x90; .cfi_endproc; .cfi_startproc
+	.skip 5, 0x90; end
 	.endif
 
 /*
@@ -313,13 +254,7 @@ code:
  * kept-v3: 0+7 7+5
  */
 	.ifdef signal_frame
-	begin
-	.cfi_signal_frame
-	.skip 7, 0x90
-	.cfi_endproc
-	.cfi_startproc
-	.skip 5, 0x90
-	end
+	begin; .cfi_signal_frame; .skip 7, 0x90; .cfi_endproc; .cfi_startproc; .skip 5, 0x90; end
 	.endif
 
 /*
@@ -335,18 +270,8 @@ code:
  * kept: 0+4 12+8
  */
 	.ifdef fp_alone
-	begin
-	.skip 4
-	.cfi_def_cfa_offset 16
-	.cfi_offset 29, -16
-	.skip 8
-	.cfi_offset 30, -8
-	.skip 4
-	.cfi_restore 29
-	.cfi_restore 30
-	.cfi_def_cfa_offset 0
-	.skip 4
-	end
+	begin; .skip 4; .cfi_def_cfa_offset 16; .cfi_offset 29, -16; .skip 8; .cfi_offset 30, -8; .skip 4
+	.cfi_restore 29; .cfi_restore 30; .cfi_def_cfa_offset 0; .skip 4; end
 	.endif
 
 /*
@@ -362,14 +287,7 @@ code:
  * options: --code=refuse
  */
 	.ifdef code_disagrees
-	begin
-	nop
-	.cfi_def_cfa_offset 16
-	nop
-	nop
-	.cfi_def_cfa_offset 0
-	ret
-	end
+	begin; nop; .cfi_def_cfa_offset 16; nop; nop; .cfi_def_cfa_offset 0; ret; end
 	.endif
 
 /*
