@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "code/code.h"
 #include "code/insn.h"
+#include "tests/unit/unit.h"
 
 /* Registers by number; s is the scratch register, ? is any value. */
 static const char *reg_text(uint8_t reg)
@@ -100,6 +102,86 @@ static void control_text(FILE *out, const struct code_insn *insn)
 	else if (insn->target)
 		fprintf(out, " %+lld", (long long)(insn->target - PC));
 	fputs("; ", out);
+}
+
+/* All that is told of the instruction, "none" where it is none. Its length is 0 then. */
+static const char *insn_text(
+    enum code_machine machine, const void *code, size_t size, uint8_t *length)
+{
+	static char text[1024];
+	struct code_insn insn;
+	FILE *out;
+	size_t n;
+
+	*length = 0;
+	if (!code_insn_read(machine, code, size, PC, &insn))
+		return "none";
+	*length = insn.length;
+	memset(text, 0, sizeof(text));
+	out = fmemopen(text, sizeof(text), "w");
+	ck_assert_ptr_nonnull(out);
+	for (size_t i = 0; i < insn.n_effects; i++)
+		effect_text(out, &insn.effects[i]);
+	if (insn.writes)
+		fprintf(out, "writes %#x; ", (unsigned int)insn.writes);
+	if (insn.unsure)
+		fprintf(out, "unsure %#x; ", (unsigned int)insn.unsure);
+	control_text(out, &insn);
+	fprintf(out, "%s%s", insn.ends_compare ? "flags; " : "",
+	    insn.filler ? "filler; " : "");
+	fclose(out);
+	n = strlen(text);
+	text[n < 2 ? 0 : n - 2] = 0;
+	return text;
+}
+
+static bool is_reg(uint8_t reg, bool or_none)
+{
+	return reg <= CODE_SCRATCH || (or_none && reg == CODE_NO_REG);
+}
+
+static void check_effect(const struct code_effect *effect, const char *name)
+{
+	const bool none = effect->kind == CODE_STORE;
+	const uint8_t width = effect->width;
+
+	ck_assert_msg(is_reg(effect->dst, none) && is_reg(effect->base, true) &&
+			  is_reg(effect->index, true) && effect->index_bits &&
+			  effect->index_bits <= 64 && effect->shift < 64,
+	    "%s", name);
+	if (effect->kind == CODE_LOAD || (none && effect->dst != CODE_NO_REG))
+		ck_assert_msg(
+		    width == 1 || width == 2 || width == 4 || width == 8, "%s", name);
+	else if (effect->kind <= CODE_ALIGN)
+		ck_assert_msg(width == 4 || width == 8, "%s", name);
+	if (effect->kind == CODE_ALIGN)
+		ck_assert_msg(effect->off < 0 && !(-(uint64_t)effect->off &
+						     (-(uint64_t)effect->off - 1)),
+		    "%s", name);
+	if (effect->kind == CODE_BOUND)
+		ck_assert_msg(effect->off >= 0, "%s", name);
+}
+
+/* What is told of any bytes is well formed. */
+static void check_insn(const struct code_insn *insn, const void *code, size_t size)
+{
+	char name[31] = "";
+	uint64_t told = 0;
+
+	for (size_t i = 0; i < size && i < 15; i++)
+		snprintf(name + 2 * i, 3, "%02x", ((const uint8_t *)code)[i]);
+	ck_assert_msg(insn->n_effects <= CODE_MAX_EFFECTS, "%s", name);
+	ck_assert_msg(insn->length && insn->length <= 15, "%s", name);
+	ck_assert_msg(insn->control <= CODE_STOPS, "%s", name);
+	for (size_t i = 0; i < insn->n_effects; i++) {
+		const struct code_effect *effect = &insn->effects[i];
+
+		check_effect(effect, name);
+		if (effect->kind != CODE_STORE && effect->kind != CODE_COMPARE)
+			told |= UINT64_C(1) << effect->dst;
+	}
+	/* Or what an effect tells would be lost again. */
+	ck_assert_msg(!(told & insn->writes), "%s", name);
 }
 
 #endif
