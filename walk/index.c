@@ -21,54 +21,30 @@ enum {
 /* Where function i starts, from the first function. */
 static uint64_t walk_index_start(const struct walk_section *section, uint32_t i)
 {
-	uint64_t at = (uint64_t)i * walk_fde_bytes(section->version);
-
-	return (uint64_t)walk_start(section, WALK_OTHER, at) - (uint64_t)section->first;
-}
-
-/* Number and size of the pages; false for a section that has no index. */
-static bool walk_index_shape(
-    const struct walk_section *section, uint32_t *n_pages, uint8_t *shift)
-{
-	uint32_t n = section->n_fdes;
-	uint64_t span;
-
-	if (n == 0)
-		return false;
-	span = walk_index_start(section, n - 1);
-	/* Up to two pages for each function. */
-	for (*shift = 0; span >> *shift >= (uint64_t)n * 2;)
-		++*shift;
-	if ((span >> *shift) + 1 > UINT32_MAX)
-		return false;
-	*n_pages = (uint32_t)(span >> *shift) + 1;
-	return true;
+	return walk_start_behind(section, (uint64_t)i * walk_fde_bytes(section->version));
 }
 
 size_t eh2sframe_walk_index_size(const struct eh2sframe_walk_section *opened)
 {
-	uint32_t n_pages;
-	uint8_t shift;
+	uint32_t n_pages = walk_opened(opened)->n_pages;
 
-	if (!walk_index_shape(walk_opened(opened), &n_pages, &shift))
-		return 0;
-	return ((size_t)WALK_INDEX_PAGES + n_pages + 1) * sizeof(uint32_t);
+	return n_pages > 0 ? ((size_t)WALK_INDEX_PAGES + n_pages + 1) * sizeof(uint32_t)
+			   : 0;
 }
 
 void eh2sframe_walk_index_make(struct eh2sframe_walk_section *opened, void *memory)
 {
 	struct walk_section *section = walk_opening(opened);
-	uint32_t *words = memory, at = 0, n_pages;
-	uint8_t shift;
+	uint32_t *words = memory, at = 0, n_pages = section->n_pages;
 
-	if (!walk_index_shape(section, &n_pages, &shift))
+	if (n_pages == 0)
 		return;
 	words[WALK_INDEX_KIND] = WALK_INDEX_MAGIC;
 	words[WALK_INDEX_N_FDES] = section->n_fdes;
 	words[WALK_INDEX_N_PAGES] = n_pages;
-	words[WALK_INDEX_SHIFT] = shift;
+	words[WALK_INDEX_SHIFT] = section->index_shift;
 	for (uint64_t page = 0; page < n_pages; page++) {
-		uint64_t start = page << shift;
+		uint64_t start = page << section->index_shift;
 
 		while (at + 1 < section->n_fdes &&
 		       walk_index_start(section, at + 1) <= start)
@@ -77,8 +53,6 @@ void eh2sframe_walk_index_make(struct eh2sframe_walk_section *opened, void *memo
 	}
 	/* All of them start before the end, which may be 1 << 64. */
 	words[WALK_INDEX_PAGES + n_pages] = section->n_fdes - 1;
-	section->n_pages = n_pages;
-	section->index_shift = shift;
 	section->index = words + WALK_INDEX_PAGES;
 }
 
@@ -87,17 +61,13 @@ bool eh2sframe_walk_index_use(
 {
 	struct walk_section *section = walk_opening(opened);
 	const uint32_t *words = memory;
-	uint32_t n_pages;
-	uint8_t shift;
 
-	if (!walk_index_shape(section, &n_pages, &shift) ||
-	    size < ((size_t)WALK_INDEX_PAGES + n_pages + 1) * sizeof(uint32_t) ||
+	if (section->n_pages == 0 || size < eh2sframe_walk_index_size(opened) ||
 	    words[WALK_INDEX_KIND] != WALK_INDEX_MAGIC ||
 	    words[WALK_INDEX_N_FDES] != section->n_fdes ||
-	    words[WALK_INDEX_N_PAGES] != n_pages || words[WALK_INDEX_SHIFT] != shift)
+	    words[WALK_INDEX_N_PAGES] != section->n_pages ||
+	    words[WALK_INDEX_SHIFT] != section->index_shift)
 		return false;
-	section->n_pages = n_pages;
-	section->index_shift = shift;
 	section->index = words + WALK_INDEX_PAGES;
 	return true;
 }

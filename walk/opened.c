@@ -71,6 +71,21 @@ static void walk_open_quick(struct walk_section *section)
 		section->quick_size = section->text_end - first;
 }
 
+/*
+ * Number and size of the pages of an index, up to two for each function. They are kept, so that
+ * an index has the size that was said for it even when the bytes have changed since.
+ */
+static void walk_open_pages(struct walk_section *section)
+{
+	uint64_t n = section->n_fdes, span = walk_start_behind(section,
+					  (n - 1) * walk_fde_bytes(section->version));
+
+	while (span >> section->index_shift >= n * 2)
+		section->index_shift++;
+	if ((span >> section->index_shift) + 1 <= UINT32_MAX)
+		section->n_pages = (uint32_t)(span >> section->index_shift) + 1;
+}
+
 /* Leaves a section half open when it returns false. */
 static bool walk_open_checked(struct walk_section *section, size_t size)
 {
@@ -105,6 +120,7 @@ static bool walk_open_checked(struct walk_section *section, size_t size)
 	if (section->n_fdes > 0) {
 		section->first = walk_start(section, WALK_OTHER, 0);
 		walk_open_quick(section);
+		walk_open_pages(section);
 	}
 	return true;
 }

@@ -76,8 +76,8 @@ struct walk_section {
 	size_t n_extra;
 	int64_t first;			  /* start of the first function, from fdes */
 	uint64_t quick_start, quick_size; /* addresses that quick look-ups serve */
-	uint32_t n_fdes, n_pages;
-	uint32_t id; /* 0: a cache keeps no rule of it */
+	uint32_t n_fdes, n_pages;	  /* of an index; 0: it can have none */
+	uint32_t id;			  /* 0: a cache keeps no rule of it */
 	uint8_t version, flags, abi, swap, layout, quick, index_shift, fixed_fp, fixed_ra;
 } __attribute__((may_alias));
 
@@ -128,6 +128,12 @@ WALK_INLINE int64_t walk_start(
 	if (section->flags & WALK_PCREL)
 		return (int64_t)(start + at);
 	return (int64_t)(start - (uint64_t)(section->fdes - section->bytes));
+}
+
+/* The same from the start of the first function. */
+WALK_INLINE uint64_t walk_start_behind(const struct walk_section *section, uint64_t at)
+{
+	return (uint64_t)walk_start(section, WALK_OTHER, at) - (uint64_t)section->first;
 }
 
 /* Where pc is, in the same terms. */

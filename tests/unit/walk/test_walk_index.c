@@ -13,6 +13,17 @@ enum { N = 3, HEADER = 28, FDE = 16 };
 static uint8_t bytes[HEADER + N * FDE + 8] = {0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0, N, 0, 0, 0,
     N, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, N *FDE};
 
+static void put_starts(const int64_t starts[N])
+{
+	for (uint64_t i = 0; i < N; i++) {
+		const uint64_t field = (uint64_t)starts[i] - i * FDE;
+		const uint32_t size = 8;
+
+		memcpy(bytes + HEADER + i * FDE, &field, 8);
+		memcpy(bytes + HEADER + i * FDE + 8, &size, 4);
+	}
+}
+
 /* Functions that are almost 1 << 64 bytes apart: the end of the last page was 0 when it was made by a
  * shift, and the functions of that page were not found. fuzz_walk found it. */
 UNIT(the_last_page_ends_behind_all)
@@ -23,13 +34,7 @@ UNIT(the_last_page_ends_behind_all)
 	struct eh2sframe_rule rule;
 	void *index;
 
-	for (uint64_t i = 0; i < N; i++) {
-		const uint64_t field = (uint64_t)starts[i] - i * FDE;
-		const uint32_t size = 8;
-
-		memcpy(bytes + HEADER + i * FDE, &field, 8);
-		memcpy(bytes + HEADER + i * FDE + 8, &size, 4);
-	}
+	put_starts(starts);
 	memcpy(bytes + HEADER + N * FDE, rows, sizeof(rows));
 	ck_assert(
 	    eh2sframe_walk_open(&section, bytes, sizeof(bytes), 0x1000, 0, UINT64_MAX));
@@ -47,6 +52,28 @@ UNIT(the_last_page_ends_behind_all)
 		ck_assert_int_eq(eh2sframe_walk_look_up(&indexed, pc + 8, &rule),
 		    EH2SFRAME_WALK_WHY_NO_ROW);
 	}
+	free(index);
+}
+
+/* Another process can write to a mapped file between the two calls. The pages were counted again by the second one. */
+UNIT(the_index_is_as_large_as_it_was_said)
+{
+	struct eh2sframe_walk_section section;
+	uint8_t *index;
+	size_t size;
+
+	put_starts((const int64_t[N]){0, 1, 2});
+	ck_assert(
+	    eh2sframe_walk_open(&section, bytes, sizeof(bytes), 0x1000, 0, UINT64_MAX));
+	size = eh2sframe_walk_index_size(&section);
+	index = malloc(size + 64);
+	ck_assert_ptr_nonnull(index);
+	memset(index + size, 0x5a, 64);
+	put_starts((const int64_t[N]){0, 1, 5});
+	ck_assert_uint_eq(eh2sframe_walk_index_size(&section), size);
+	eh2sframe_walk_index_make(&section, index);
+	for (size_t i = 0; i < 64; i++)
+		ck_assert_uint_eq(index[size + i], 0x5a);
 	free(index);
 }
 
