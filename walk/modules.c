@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -21,9 +22,7 @@ struct files {
 	bool outer;
 	size_t n_with_rows;
 	struct walk_table *draft;
-	/* Files that dlopen has just been told to keep, by the address of their PT_DYNAMIC. */
-	const uint64_t *kept;
-	size_t n_kept;
+	const struct walk_kept *kept;
 };
 
 static const Elf64_Phdr *header_of_type(const struct walk_file *file, uint32_t type)
@@ -192,8 +191,8 @@ static bool is_kept(const struct files *files, const struct walk_file *file)
 {
 	uint64_t dynamic = walk_file_dynamic(file);
 
-	for (size_t i = 0; i < files->n_kept; i++)
-		if (files->kept[i] == dynamic)
+	for (size_t i = 0; i < files->kept->n; i++)
+		if (files->kept->dynamic[i] == dynamic)
 			return true;
 	return false;
 }
@@ -252,45 +251,61 @@ static int collect_files(struct dl_phdr_info *info, size_t size, void *context)
 /* Names of files, one after the other, each with a zero behind it. */
 struct names {
 	char *text;
-	size_t size, room;
+	size_t size, room, n;
 };
+
+static size_t name_size(const struct dl_phdr_info *info)
+{
+	return info->dlpi_name && info->dlpi_name[0] ? strlen(info->dlpi_name) + 1 : 0;
+}
+
+static int measure_name(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct names *names = context;
+
+	(void)size;
+	names->room += name_size(info);
+	names->n++;
+	return 0;
+}
 
 static int collect_name(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct names *names = context;
-	size_t length = info->dlpi_name ? strlen(info->dlpi_name) + 1 : 1;
+	size_t length = name_size(info);
 
 	(void)size;
-	if (length > 1 && length <= names->room - names->size) {
+	if (length <= names->room - names->size) {
 		memcpy(names->text + names->size, info->dlpi_name, length);
 		names->size += length;
 	}
 	return 0;
 }
 
-/*
- * Tells the loader to keep each file that it has. Writes the addresses of their dynamic
- * sections to kept, and returns how many. It cannot be done while the loader lists files,
- * so that a file may go away before. The loader then says that it does not have it.
- */
-static size_t keep_files(struct names *names, uint64_t *kept, size_t room)
+/* It cannot be done while the loader lists files, so that a file may go away before. The loader
+ * then says that it does not have it. */
+void walk_modules_keep(struct walk_kept *kept)
 {
-	size_t n = 0;
+	struct names names = {0};
 
-	dl_iterate_phdr(collect_name, names);
-	for (size_t at = 0; at < names->size && n < room;
-	     at += strlen(names->text + at) + 1) {
+	dl_iterate_phdr(measure_name, &names);
+	names.text = malloc(names.room + 1);
+	kept->dynamic = calloc(names.n + 1, sizeof(*kept->dynamic));
+	if (names.text && kept->dynamic)
+		dl_iterate_phdr(collect_name, &names);
+	for (size_t at = 0; at < names.size && kept->n < names.n;
+	     at += strlen(names.text + at) + 1) {
 		void *handle =
-		    dlopen(names->text + at, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+		    dlopen(names.text + at, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 		struct link_map *map;
 
 		if (!handle)
 			continue;
 		if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
-			kept[n++] = (uintptr_t)map->l_ld;
+			kept->dynamic[kept->n++] = (uintptr_t)map->l_ld;
 		dlclose(handle);
 	}
-	return n;
+	free(names.text);
 }
 
 /* Static programs have the vDSO, too, but some loaders do not list it. */
@@ -314,17 +329,14 @@ static void note_vdso(struct files *files)
 	}
 }
 
-size_t walk_modules_note(struct walk_table *draft, void *scratch, size_t size)
+size_t walk_modules_note(
+    struct walk_table *draft, const struct walk_kept *kept, void *scratch, size_t size)
 {
-	struct names names = {.text = scratch, .room = size / 2};
-	uint64_t *kept = (uint64_t *)(void *)((char *)scratch + size / 2);
-	struct files files = {.draft = draft, .kept = kept};
+	struct files files = {.draft = draft,
+	    .kept = kept,
+	    .files = scratch,
+	    .room = size / sizeof(*files.files)};
 
-	if (walk_settings.options.keep_loaded)
-		files.n_kept = keep_files(&names, kept, size / 8 / sizeof(*kept));
-	/* Names are not needed any more. */
-	files.files = scratch;
-	files.room = size / 2 / sizeof(*files.files);
 	dl_iterate_phdr(collect_files, &files);
 	note_vdso(&files);
 	for (size_t i = 0; i < files.n; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -22,7 +23,6 @@ static struct {
 	size_t scratch_size;
 	struct walk_table tables[2];
 	size_t capacity;
-	unsigned int draft;
 	struct free_section {
 		struct free_section *next;
 	} * free_sections;
@@ -41,9 +41,13 @@ static struct {
 struct walk_settings walk_settings;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Forks that wait for it. A thread that changes the tables again and again lets them go first. */
+static unsigned int forks;
 
 /* The walks of this thread: more than one while a handler interrupts a walk and walks. */
 static __thread __attribute__((tls_model("initial-exec"))) size_t walks_here[2];
+/* Whether this thread writes: the function rows of the options may fork. */
+static __thread __attribute__((tls_model("initial-exec"))) bool writes_here;
 
 /* Walks. */
 
@@ -97,19 +101,23 @@ static void wait_for_walks(void)
 	}
 }
 
+/* The table that is not published. */
+static struct walk_table *walk_draft(void)
+{
+	return &process.tables[process.published == &process.tables[0]];
+}
+
 static void walk_publish(void)
 {
-	__atomic_store_n(
-	    &process.published, &process.tables[process.draft], __ATOMIC_SEQ_CST);
-	process.draft ^= 1;
+	__atomic_store_n(&process.published, walk_draft(), __ATOMIC_SEQ_CST);
 	wait_for_walks();
 }
 
 /* A copy of the published table, to be changed. */
 static struct walk_table *begin_draft(void)
 {
-	const struct walk_table *now = &process.tables[process.draft ^ 1];
-	struct walk_table *draft = &process.tables[process.draft];
+	const struct walk_table *now = process.published;
+	struct walk_table *draft = walk_draft();
 
 	draft->n = now->n;
 	memcpy(draft->ranges, now->ranges, now->n * sizeof(*now->ranges));
@@ -117,13 +125,27 @@ static struct walk_table *begin_draft(void)
 }
 
 /* false: a handler that interrupted a walk of this thread called, and would wait for ever. */
+static bool can_write(void)
+{
+	return walks_here[0] == 0 && walks_here[1] == 0 &&
+	       __atomic_load_n(&process.published, __ATOMIC_ACQUIRE);
+}
+
 static bool begin_writing(void)
 {
-	if (walks_here[0] != 0 || walks_here[1] != 0 ||
-	    !__atomic_load_n(&process.published, __ATOMIC_ACQUIRE))
+	if (!can_write())
 		return false;
+	while (__atomic_load_n(&forks, __ATOMIC_RELAXED) > 0)
+		sched_yield();
 	pthread_mutex_lock(&lock);
+	writes_here = true;
 	return true;
+}
+
+static void end_writing(void)
+{
+	writes_here = false;
+	pthread_mutex_unlock(&lock);
 }
 
 void *walk_memory(size_t size, size_t align)
@@ -166,13 +188,18 @@ bool walk_table_insert(struct walk_table *draft, const struct walk_range *range)
 
 size_t eh2sframe_walk_refresh(void)
 {
-	size_t n;
+	struct walk_kept kept = {0};
+	size_t n = 0;
 
-	if (!begin_writing())
-		return 0;
-	n = walk_modules_note(begin_draft(), process.scratch, process.scratch_size);
-	walk_publish();
-	pthread_mutex_unlock(&lock);
+	if (can_write() && walk_settings.options.keep_loaded)
+		walk_modules_keep(&kept);
+	if (begin_writing()) {
+		n = walk_modules_note(
+		    begin_draft(), &kept, process.scratch, process.scratch_size);
+		walk_publish();
+		end_writing();
+	}
+	free(kept.dynamic);
 	return n;
 }
 
@@ -215,7 +242,7 @@ bool eh2sframe_walk_add(const void *bytes, size_t size, uint64_t address,
 		else
 			free_section(range.section);
 	}
-	pthread_mutex_unlock(&lock);
+	end_writing();
 	return added;
 }
 
@@ -239,20 +266,45 @@ void eh2sframe_walk_remove(const void *bytes)
 	if (n < draft->n) {
 		draft->n = n;
 		walk_publish();
-		old = &process.tables[process.draft];
+		old = walk_draft();
 		for (size_t i = 0; i < old->n; i++)
 			if (is_of(&old->ranges[i], bytes))
 				free_section(old->ranges[i].section);
 	}
-	pthread_mutex_unlock(&lock);
+	end_writing();
 }
 
-/* A child of fork has no walks but those of the thread that called fork, and no writer. */
+/* Whether a fork of this thread waits for writers: not inside of a walk, for which a writer may wait. */
+static bool fork_waits(void)
+{
+	return !writes_here && walks_here[0] == 0 && walks_here[1] == 0;
+}
+
+/* Memory is copied page by page while other threads go on, so that the child of a fork while
+ * tables change would have parts of old and new ones. */
+static void begin_fork(void)
+{
+	if (!fork_waits())
+		return;
+	__atomic_fetch_add(&forks, 1, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&lock);
+	__atomic_fetch_sub(&forks, 1, __ATOMIC_RELAXED);
+}
+
+static void end_fork(void)
+{
+	if (fork_waits())
+		pthread_mutex_unlock(&lock);
+}
+
+/* A child of fork has no walks but those of the thread that called fork, and no other writer. */
 static void begin_child(void)
 {
 	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
-	memcpy(&lock, &fresh, sizeof(lock));
+	forks = 0;
+	if (!writes_here)
+		memcpy(&lock, &fresh, sizeof(lock));
 	for (int i = 0; i < 2; i++)
 		process.readers[i].inside = walks_here[i];
 }
@@ -306,7 +358,7 @@ bool eh2sframe_walk_init(
 
 	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 || process.published ||
 	    (options && !options_are_known(options)) ||
-	    pthread_atfork(NULL, NULL, begin_child) != 0)
+	    pthread_atfork(begin_fork, end_fork, begin_child) != 0)
 		return false;
 	if (options)
 		walk_settings.options = *options;

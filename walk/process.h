@@ -44,6 +44,18 @@ extern struct walk_settings {
  */
 bool walk_begin_interrupted(struct eh2sframe_walk_frame *frame, uint64_t *registers);
 
+/* Files that dlopen has been told to keep, by the addresses of their dynamic sections. */
+struct walk_kept {
+	uint64_t *dynamic; /* owned */
+	size_t n;
+};
+
+/*
+ * Tells the loader to keep each file that it has. The caller does not hold the lock: dlopen waits for a
+ * thread that runs a constructor, which may wait for the lock.
+ */
+void walk_modules_keep(struct walk_kept *kept);
+
 /* Writers, which hold the lock. */
 
 /* Memory that stays; NULL when too little is left. */
@@ -58,7 +70,8 @@ bool walk_table_has_room(const struct walk_table *draft, size_t n);
 
 /* Adds the files that are mapped and stay so to the draft. Returns how many files have rows,
  * with those that dlclose can unmap. scratch is used until the function returns. */
-size_t walk_modules_note(struct walk_table *draft, void *scratch, size_t size);
+size_t walk_modules_note(
+    struct walk_table *draft, const struct walk_kept *kept, void *scratch, size_t size);
 
 /* Files that dlclose can unmap. */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * here N [PLUGIN]: walks of this process in all places where a program can be interrupted,
+ * here N [PLUGIN [kept]]: walks of this process in all places where a program can be interrupted,
  * each beside libgcc's: the same PCs, and from signals the same SPs. N is how often the tests are
- * done that wait for chances. PLUGIN is a library with a section, for dlopen.
+ * done that wait for chances. PLUGIN is a library with a section, for dlopen. kept: only what differs when no file is
+ * ever unmapped.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -257,12 +258,19 @@ int main(int argc, char **argv)
 		    !eh2sframe_walk_init(memory, MEMORY_SIZE, &later.options),
 	    "what a later version may ask for is refused");
 	options.reserved[5] = 0;
+	options.keep_loaded = argc > 3;
 #ifdef HERE_ROWS
 	options.rows = eh2sframe_rows_module;
 #endif
 	here_ok(eh2sframe_walk_init(memory, MEMORY_SIZE, &options) &&
 		    eh2sframe_walk_refresh() > 0,
 	    "files have rows");
+#ifndef HERE_CALM
+	if (argc > 3) {
+		test_kept(argv[2]);
+		return here_end();
+	}
+#endif
 	test_calls();
 	test_signals(n);
 	test_leaves();

@@ -54,7 +54,10 @@ static int made_section(uint8_t *section, int32_t start)
 	return 48 + sizeof(rows);
 }
 
-static atomic_bool stop;
+/* Where no code is. */
+enum { CHANGED = 4096 };
+
+static atomic_bool stop, begins;
 /* Where code was made last; it may be gone. */
 static uintptr_t made_code;
 static atomic_ulong n_made, n_complete, n_looked;
@@ -266,21 +269,45 @@ void test_threads(unsigned long n)
 	    "threads, while tables change");
 }
 
-/* A child of fork has tables of its own. */
-static int in_child(void)
+/* Adds a section without functions for code that is not there, and removes it. */
+static void *change(void *data)
 {
-	struct here_stack walked;
+	uint8_t section[128];
 
-	eh2sframe_walk_refresh();
-	made_code = 0;
-	return here_compare_call(&walked) && eh2sframe_walk_refresh() > 0 ? 0 : 1;
+	made_section(section, 0);
+	memset(section + 8, 0, 20);
+	while (!stop) {
+		eh2sframe_walk_add(section, 28, CHANGED, CHANGED, CHANGED + 4096);
+		eh2sframe_walk_remove(section);
+	}
+	return data;
 }
 
-void test_fork(unsigned long n)
+static bool is_changed(void)
+{
+	struct eh2sframe_walk_frame frame = {
+	    .pc = CHANGED, .sp = (uintptr_t)&frame, .flags = EH2SFRAME_WALK_FRAME_EXACT};
+
+	return eh2sframe_walk_next(&frame) == EH2SFRAME_WALK_WHY_NO_ROW;
+}
+
+/* A child of fork has tables of its own: those that were published, and no draft of the parent. */
+static int in_child(void)
+{
+	const bool changed = is_changed();
+	struct here_stack walked;
+
+	return eh2sframe_walk_refresh() > 0 && is_changed() == changed &&
+		       here_compare_call(&walked) && eh2sframe_walk_refresh() > 0
+		   ? 0
+		   : 1;
+}
+
+/* How many children of n are as they must be. */
+static unsigned long fork_children(unsigned long n)
 {
 	unsigned long n_good = 0;
 
-	start_workers();
 	for (unsigned long i = 0; i < n; i++) {
 		pid_t child = fork();
 		int status;
@@ -291,9 +318,23 @@ void test_fork(unsigned long n)
 			;
 		n_good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	}
+	return n_good;
+}
+
+void test_fork(unsigned long n)
+{
+	unsigned long n_good;
+	pthread_t changer;
+
+	stop = false;
+	pthread_create(&changer, NULL, change, NULL);
+	n_good = fork_children(n * 5);
+	start_workers();
+	n_good += fork_children(n);
 	end_workers();
-	here_ok(n_good == n && here_counts.differ == 0 && here_counts.early == 0,
-	    "children of fork, while threads walk");
+	pthread_join(changer, NULL);
+	here_ok(n_good == n * 6 && here_counts.differ == 0 && here_counts.early == 0,
+	    "children of fork, while tables change and threads walk");
 }
 
 static unsigned long n_in_file;
@@ -329,4 +370,33 @@ void test_files(unsigned long n, const char *plugin)
 	here_ok(n_opened == n * 10 && n_in_file == n_opened && here_counts.differ == 0 &&
 		    here_counts.early == 0,
 	    "a file that comes and goes");
+}
+
+/* What a library does that begins with code of its own: plugin.c calls it while the loader holds its lock. */
+void plugin_begins(void)
+{
+	uint8_t section[128];
+	int size = made_section(section, 0);
+
+	for (int i = 0; begins && i < 200; i++) {
+		eh2sframe_walk_add(
+		    section, (size_t)size, CHANGED, CHANGED, CHANGED + sizeof(code));
+		eh2sframe_walk_remove(section);
+		usleep(100);
+	}
+}
+
+void test_kept(const char *plugin)
+{
+	pthread_t refresher;
+	void *handle;
+
+	alarm(60);
+	begins = true;
+	pthread_create(&refresher, NULL, refresh, NULL);
+	handle = dlopen(plugin, RTLD_NOW);
+	stop = true;
+	pthread_join(refresher, NULL);
+	here_ok(handle && eh2sframe_walk_refresh() > 0,
+	    "a constructor changes the tables while files are kept");
 }

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A library that comes and goes: it calls back from a frame of its own. */
 void plugin_call(void (*call)(void));
+/* Of the program, if it has that. */
+void plugin_begins(void) __attribute__((weak));
+
+__attribute__((constructor)) static void begin(void)
+{
+	if (plugin_begins)
+		plugin_begins();
+}
 
 void plugin_call(void (*call)(void))
 {
