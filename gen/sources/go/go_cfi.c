@@ -270,10 +270,11 @@ static bool put_funcs(struct maker *maker, struct err *err)
 		 * address, the last one has the code. */
 		if (!func.sp_at || func.limit == func.start)
 			continue;
-		/* Without its code nothing else is known of it, and its table can be that of all others. */
+		/* Without all of its code nothing else is known of it, and its table can be that of all others. */
 		maker->levels.n = 0;
 		maker->levels.end = func.limit;
-		if (maker->text->bytes(maker->text->context, func.start, 1) &&
+		if (maker->text->bytes(
+			maker->text->context, func.start, func.limit - func.start) &&
 		    !go_table_levels(maker->table, &func, &maker->levels, err))
 			return false;
 		if (!put_func(maker, &func, err))

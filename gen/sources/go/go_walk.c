@@ -271,7 +271,7 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 	if (!agrees(walk, &insn, next, &ends))
 		walk->why = GO_SP_MOVES;
 	else if (insn.control == CODE_JUMPS && insn.target == walk->pc &&
-		 walk->why == GO_HAS_ROWS)
+		 walk->why == GO_HAS_ROWS && walk->reached < next)
 		walk->trap = next;
 	if (insn.control == CODE_JUMPS || insn.control == CODE_BRANCHES)
 		note_target(walk, insn.target);
@@ -281,19 +281,14 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 
 /*
  * Go's assembler for AArch64 puts constants behind the last instruction, those too that no
- * instruction loads. In assembly a jump to itself is before them: then the bytes behind it need
- * no rows.
+ * instruction loads. In assembly a jump to itself is before them. What is behind has no rows.
  */
 static void cut(struct go_state *walk, struct go_rows *rows)
 {
-	uint64_t end = walk->trap;
-
-	if (!end) {
-		if (walk->why != GO_NOT_DECODED || walk->reached >= walk->ended)
-			return;
-		end = rows->end = walk->ended;
-	}
-	while (rows->n && rows->list[rows->n - 1].pc >= end)
+	if (!walk->trap && (walk->why != GO_NOT_DECODED || walk->reached >= walk->ended))
+		return;
+	rows->end = walk->trap ? walk->trap : walk->ended;
+	while (rows->n && rows->list[rows->n - 1].pc >= rows->end)
 		rows->n--;
 	walk->why = GO_HAS_ROWS;
 }
