@@ -60,15 +60,22 @@ bool facts_read_memory(
 
 bool facts_address(const struct facts *facts, uint64_t offset, uint64_t *address)
 {
+	const struct facts_part *found = NULL;
+
+	/* A mapping starts and ends with a page, a part anywhere; parts can share a page. */
 	for (size_t i = 0; i < facts->n_parts; i++) {
 		const struct facts_part *part = &facts->parts[i];
 
-		/* A mapping starts and ends with a page, a part anywhere. */
-		if (offset < (part->offset & ~UINT64_C(0xfff)) ||
-		    offset >= ((part->offset + part->size) | UINT64_C(0xfff)))
-			continue;
-		*address = part->address + (offset - part->offset);
-		return true;
+		if (offset - part->offset < part->size) {
+			found = part;
+			break;
+		}
+		if (!found && part->size > 0 &&
+		    offset >= (part->offset & ~UINT64_C(0xfff)) &&
+		    offset <= ((part->offset + part->size - 1) | UINT64_C(0xfff)))
+			found = part;
 	}
-	return false;
+	if (found)
+		*address = found->address + (offset - found->offset);
+	return found;
 }

@@ -105,6 +105,21 @@ static void stacks_rows(struct rows *rows)
 	ck_assert_ptr_nonnull(rows->section);
 }
 
+/* A linker can put the end of one part and the beginning of the next one into one page of the file. */
+UNIT(parts_in_one_page)
+{
+	const struct facts facts = {
+	    .n_parts = 2, .parts = {{0x60c, 0x195, 0x40160c}, {0x7b0, 0x850, 0x6017b0}}};
+	uint64_t address;
+
+	ck_assert(facts_address(&facts, 0x7c0, &address) && address == 0x6017c0);
+	ck_assert(facts_address(&facts, 0x7a0, &address) && address == 0x4017a0);
+	/* The beginning of a mapping. */
+	ck_assert(facts_address(&facts, 0, &address) && address == 0x401000);
+	ck_assert(facts_address(&facts, 0xfff, &address) && address == 0x601fff);
+	ck_assert(!facts_address(&facts, 0x1000, &address));
+}
+
 /* Without a build-id, a file that was written to since it was mapped gives no rows. */
 UNIT(rows_replaced)
 {
