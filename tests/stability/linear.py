@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 from elf_files import ALLOC, EXEC, PAGE, header, padded, section_headers, uleb
-from linear_tables import TABLES
+from linear_tables import DERIVE, RET, TABLES, branch, exported, jump
 from tap import check, plan
 
 TOOL = os.path.realpath(sys.argv[1])
@@ -103,6 +103,25 @@ def bare_functions(n):
         return file.read()
 
 
+def ring(n):
+    """Functions that each go on in the middle of the next one, round and round."""
+    return exported(b"".join(jump(at, to) + RET * 3 + b"\x50\x58" + jump(at + 10, to) + RET for at, to in
+                             ((16 * i, 16 * ((i + 1) % n) + 8) for i in range(n))), [(16 * i, 16) for i in range(n)])
+
+
+def branches(n):
+    """A function that branches to as many places of a long piece of code that nothing else knows."""
+    code = b"".join(branch(6 * i, 6 * n + 16 + 64 * i) for i in range(n))
+    return exported(code + RET * 16 + (b"\x48\xb8" + bytes(8) + b"\x48\x05" + bytes(4)) * 4 * n + RET, [(0, 6 * n + 1), (6 * n + 1, 1)])
+
+
+def jumps_by_table(n):
+    """Jumps from n places to each of them by one table."""
+    code = b"".join(b"\x81\xff" + struct.pack("<iHi", n - 1, 0x870F, 28 * (n - i) - 12) + b"\x48\x8d\x05" +
+                    struct.pack("<i", 28 * (n - i) - 15) + b"\x48\x63\x0c\xb8\x48\x01\xc1\xff\xe1" for i in range(n))
+    return exported(code + RET * 4 + struct.pack(f"<{n}i", *(28 * (i - n) - 4 for i in range(n))), [(0, 28 * n + 1)])
+
+
 def section_each(n):
     return built("".join(f'.section .text.f{i},"ax"\n.cfi_startproc\nnop\n.cfi_endproc\n' for i in range(n)))
 
@@ -174,6 +193,9 @@ ALONE = {
         6000, lambda n: elf(16 * n, lambda at: fdes([(16 * i, 16, b"\x41\x0e\x10") for i in range(n)], at), same=((".eh_frame", ".eh_frame"), ALLOC, n)),
         SECTION),
     "functions without CFI": (5000, bare_functions, ["section", "-q", "--derive", "-j1", "in", "out"]),
+    "a ring of functions": (1000, ring, DERIVE),
+    "branches into one body": (8000, branches, DERIVE),
+    "jumps by one table": (2000, jumps_by_table, DERIVE),
     "sections, and a pattern": (
         5000, section_each, ["-q", "-j1", "--format=2", "--exclude-section=.none", "--allow-unmatched", "in", "out"]),
 }

@@ -212,6 +212,10 @@ def jump(at, to):
     return b"\xe9" + struct.pack("<i", to - at - 5)
 
 
+def branch(at, to):
+    return b"\x0f\x84" + struct.pack("<i", to - at - 6)
+
+
 def jumps_between(n):
     """Jumps by turns into two functions of many rows."""
     elf = Elf()
@@ -235,46 +239,46 @@ def bare_jumps_between(n):
     return elf.done()
 
 
-def stubs(n):
-    """Functions that jump to one place in the middle of code that nothing else knows."""
-    code = bytearray()
-    for _ in range(n):
-        code += jump(len(code), 5 * n + 8)
-    code += RET * 8 + (b"\x50\x58" * 4 + b"\x90") * n + RET
+def exported(code, functions):
+    """A library of code without CFI, whose functions are [(offset, size)]."""
     elf = Elf()
     start = elf.text(bytes(code))
-    elf.symbols([(0, 0x12, 1, start + 5 * i, 5) for i in range(n)], DYNSYM)
+    elf.symbols([(0, 0x12, 1, start + at, size) for at, size in functions], DYNSYM)
     return elf.done()
+
+
+def stubs(size, one):
+    """Functions that lead to one place in the middle of code that nothing else knows. one(at, place) gives the bytes of one."""
+    def make(n):
+        code = b"".join(one(size * i, size * n + 8) for i in range(n))
+        return exported(code + RET * 8 + (b"\x50\x58" * 4 + b"\x90") * n + RET, [(size * i, size) for i in range(n)])
+    return make
+
+
+def framed_stub(at, body):
+    return b"\x48\x81\xec" + struct.pack("<i", 8 * at) + jump(at + 7, body)
+
+
+def mixed_stub(at, body):
+    """It goes on in the next one, with a frame."""
+    return branch(at, body) + b"\x50" + jump(at + 7, at + 12)
 
 
 def pieces(n):
     """A function that branches to as many places, which are between others."""
-    code = bytearray()
-    for i in range(n):
-        code += b"\x0f\x84" + struct.pack("<i", 6 * n + 16 * i + 24 - len(code) - 6)
-    code += RET * 16 + (RET * 16) * n
-    elf = Elf()
-    start = elf.text(bytes(code))
-    elf.symbols([(0, 0x12, 1, start, 6 * n)] + [(0, 0x12, 1, start + 6 * n + 16 + 16 * i, 8) for i in range(n)], DYNSYM)
-    return elf.done()
+    code = b"".join(branch(6 * i, 6 * n + 16 * i + 24) for i in range(n))
+    return exported(code + RET * 16 + (RET * 16) * n, [(0, 6 * n)] + [(6 * n + 16 + 16 * i, 8) for i in range(n)])
 
 
 def calls(n):
     """Calls that may not return, one behind the other."""
     code = b"".join(b"\x53\xe8" + struct.pack("<i", 0x1000000) for _ in range(n)) + RET
-    elf = Elf()
-    start = elf.text(code)
-    elf.symbols([(0, 0x12, 1, start, len(code))], DYNSYM)
-    return elf.done()
+    return exported(code, [(0, len(code))])
 
 
 def chain(n):
     """Functions that each call the next one, from the last to the first."""
-    code = b"".join(b"\xe8" + struct.pack("<i", 1) + RET for i in range(n)) + RET
-    elf = Elf()
-    start = elf.text(code)
-    elf.symbols([(0, 0x12, 1, start + 6 * i, 6) for i in range(n)], DYNSYM)
-    return elf.done()
+    return exported((b"\xe8" + struct.pack("<i", 1) + RET) * n + RET, [(6 * i, 6) for i in range(n)])
 
 
 # ---- Go ----
@@ -473,7 +477,9 @@ TABLES = {
     "one table of call sites": (8000, landings, {"check": CHECK, "derive": DERIVE}),
     "jumps between two functions": (16000, jumps_between, {"check": CHECK, "repair": REPAIR}),
     "bare jumps between two functions": (16000, bare_jumps_between, {"derive": DERIVE}),
-    "stubs of one body": (4000, stubs, {"derive": DERIVE}),
+    "stubs of one body": (4000, stubs(5, jump), {"derive": DERIVE}),
+    "stubs of one body with frames": (4000, stubs(12, framed_stub), {"derive": DERIVE}),
+    "stubs of one body in several states": (4000, stubs(12, mixed_stub), {"derive": DERIVE}),
     "a function in pieces": (16000, pieces, {"derive": DERIVE}),
     "calls that may not return": (16000, calls, {"derive": DERIVE}),
     "a chain of calls": (8000, chain, {"derive": DERIVE}),

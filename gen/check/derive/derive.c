@@ -299,6 +299,7 @@ static bool derive_code(const struct image *image, const struct cfi_input *input
 		ok = validate_callees_read(image, input, &run.callees) &&
 		     derive_entries_read(image, input, &run.gaps, jobs, &run.entries) &&
 		     start_walkers(&run, jobs) && run_rounds(&run) && run_emit(&run) &&
+		     derive_merge_lost(&run.merge, &run.entries, input->arch->code) &&
 		     derive_merge_rows(&run.merge, rows);
 	run_deinit(&run);
 	return ok;

@@ -32,7 +32,7 @@ struct derive_summary {
 struct derive_entry {
 	uint64_t addr;
 	uint8_t origin; /* enum derive_origin, or-ed */
-	uint8_t changes;
+	uint8_t changes, waits;
 	bool open;    /* to be looked at */
 	bool reached; /* its rows may be written */
 	struct derive_summary summary, next;

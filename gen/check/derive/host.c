@@ -112,15 +112,24 @@ static void host_called(void *context, uint64_t pc, const struct code_insn *call
 	callee_apply(walker->abi, &effect, before, true, after);
 }
 
-static void host_add_edge(struct derive_walker *walker, struct derive_edge **list,
+/* So many for each byte of code. Others can only come from tables that many jumps share. */
+enum { HOST_MAX_EDGES = 8 };
+
+/* False if there are too many, or it is the last one again. */
+static bool host_add_edge(struct derive_walker *walker, struct derive_edge **list,
     size_t *n, size_t *cap, uint64_t from, uint64_t to)
 {
 	if (*n && (*list)[*n - 1].from == from && (*list)[*n - 1].to == to)
-		return;
-	if (!vec_reserve(list, cap, *n + 1))
+		return false;
+	walker->crowded |= *n / HOST_MAX_EDGES >= walker->n_bytes;
+	if (walker->crowded)
+		return false;
+	if (!vec_reserve(list, cap, *n + 1)) {
 		walker->nomem = true;
-	else
-		(*list)[(*n)++] = (struct derive_edge){from, to};
+		return false;
+	}
+	(*list)[(*n)++] = (struct derive_edge){from, to};
+	return true;
 }
 
 /* True if the walk goes on there, as in one function: not into another one that is called, and from a gap
@@ -147,14 +156,15 @@ static void host_leaves(
 	const struct derive_entry *entry = derive_entry_at(walker->entries, target);
 	const struct code_value sp = state->regs[walker->abi->sp];
 
+	if (!host_add_edge(
+		walker, &walker->outs, &walker->n_outs, &walker->cap_outs, pc, target))
+		return;
 	/* A place that is only named is a label if control comes there with a frame, even by a way that is cut
 	 * off later. */
 	if (!walker->emit && entry && entry->origin == DERIVE_NAMED &&
 	    sp.kind == CODE_CFA && sp.off != walker->abi->sp_off &&
 	    !derive_entries_add(&walker->found, target, DERIVE_MIXED, NULL))
 		walker->nomem = true;
-	host_add_edge(
-	    walker, &walker->outs, &walker->n_outs, &walker->cap_outs, pc, target);
 	if (!host_goes_on(walker, target))
 		return;
 	if (!vec_reserve(&walker->wanted, &walker->cap_wanted, walker->n_wanted + 1))
@@ -168,7 +178,7 @@ static void host_arrives(void *context, uint64_t from, uint64_t to)
 	struct derive_walker *walker = context;
 
 	if (from != to)
-		host_add_edge(walker, &walker->edges, &walker->n_edges,
+		(void)host_add_edge(walker, &walker->edges, &walker->n_edges,
 		    &walker->cap_edges, from, to);
 }
 

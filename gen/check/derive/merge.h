@@ -8,8 +8,10 @@
 struct derive_merge {
 	const struct derive_gaps *gaps; /* borrowed */
 	uint32_t *cells;		/* for each byte of the gaps */
-	bool *doubted;			/* of each gap: no byte of it has a row; owned */
-	size_t *first;			/* of each gap, the cell of its first byte */
+	/* Addresses that control may come to in a state that is not known; owned. */
+	uint64_t *lost;
+	size_t n_lost, cap_lost;
+	size_t *first; /* of each gap, the cell of its first byte */
 	struct cfi_row *rows;
 	size_t n_rows, cap_rows;
 };
@@ -21,6 +23,9 @@ void derive_merge_deinit(struct derive_merge *merge); /* accepts a zeroed struct
 /* Takes the stretches and rows of a walker. False: out of memory. */
 ATTR_MUST_CHECK bool derive_merge_take(
     struct derive_merge *merge, struct derive_walker *walker);
+/* Doubts what control may lead to from where nobody followed it. False: out of memory. */
+ATTR_MUST_CHECK bool derive_merge_lost(struct derive_merge *merge,
+    const struct derive_entries *entries, enum code_machine machine);
 /* Appends the rows on which all agree, ascending. False: out of memory. */
 ATTR_MUST_CHECK bool derive_merge_rows(
     const struct derive_merge *merge, struct derived *rows);

@@ -195,18 +195,18 @@ void derive_emit(struct derive_walker *walker)
 	}
 }
 
-void derive_emit_doubt(struct derive_walker *walker)
+static void emit_lost(struct derive_walker *walker, uint64_t addr)
 {
-	const struct derive_gap *last = NULL;
+	if (!vec_reserve(&walker->lost, &walker->cap_lost, walker->n_lost + 1))
+		walker->nomem = true;
+	else
+		walker->lost[walker->n_lost++] = addr;
+}
 
-	for (size_t i = 0; i < walker->n_code && !walker->nomem; i++) {
-		const struct derive_gap *gap =
-		    derive_gap_at(walker->gaps, walker->code[i].start);
-
-		/* It may lead on to any place there. */
-		if (gap && gap != last)
-			emit_stretch(walker, &(struct derive_stretch){
-						 gap->start, gap->end, 0, DERIVE_BAD});
-		last = gap;
-	}
+void derive_emit_lost(struct derive_walker *walker)
+{
+	emit_lost(walker, walker->entry->addr);
+	/* Of what has been followed, tables are known, too. */
+	for (size_t i = 0; i < walker->n_outs; i++)
+		emit_lost(walker, walker->outs[i].to);
 }

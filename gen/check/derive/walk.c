@@ -9,9 +9,17 @@
 #include "gen/check/judge.h"
 
 /* A function in more pieces than this, or one that is followed anew more often, is not followed to its end. */
-enum { WALK_MAX_PIECES = 1024, WALK_MAX_LOOKS = 64 };
-/* Nor is one that leads into a piece of more bytes that more entries ask for. */
-enum { WALK_MAX_ASKED = 1 << 20, WALK_MAX_ASKING = 64 };
+enum {
+	WALK_MAX_PIECES = 1024,
+	WALK_MAX_LOOKS = 16,
+	WALK_MAX_WAITS = 16,
+	WALK_MAX_CUTS = 64
+};
+/*
+ * Nor is one that leads into a block of code beside its own that more entries ask for: all of them together would
+ * take the square of the file's size. Cold parts of other functions are beside its own there, so blocks are small.
+ */
+enum { WALK_BLOCK = 256, WALK_MAX_ASKING = 64 };
 
 bool derive_walker_init(struct derive_walker *walker)
 {
@@ -39,6 +47,7 @@ void derive_walker_deinit(struct derive_walker *walker)
 	free(walker->uses.list);
 	free(walker->asks.list);
 	free(walker->stretches);
+	free(walker->lost);
 	free(walker->rows);
 }
 
@@ -101,7 +110,7 @@ static void walk_add_piece(struct derive_walker *walker, struct code_range piece
 	    (walker->n_code - i) * sizeof(walker->code[0]));
 	walker->code[i] = piece;
 	walker->n_code++;
-	derive_note_use(walker, piece.start);
+	walker->n_bytes += piece.end - piece.start;
 }
 
 static void walk_note(
@@ -120,40 +129,84 @@ void derive_note_use(struct derive_walker *walker, uint64_t addr)
 	walk_note(walker, &walker->uses, addr);
 }
 
-/* The number of entries that asked for the piece in earlier rounds. *own: the entry at hand did. */
-static size_t walk_n_asked(
-    const struct derive_walker *walker, const struct code_range *piece, bool *own)
+/* The number of entries that asked for the piece's part in the block in earlier rounds. *own: the entry at hand did. */
+static size_t walk_n_asked(const struct derive_walker *walker,
+    const struct code_range *piece, uint64_t block, bool *own)
 {
 	const struct derive_uses *asked = walker->asked;
-	const struct derive_use ask = {piece->start, walker->entry->addr};
+	const struct derive_use ask = {
+	    block < piece->start ? piece->start : block, walker->entry->addr};
 
 	*own = asked->n &&
 	       bsearch(&ask, asked->list, asked->n, sizeof(ask), search_order_pairs);
-	return search_list_above(asked->list, asked->n, of, piece->start) -
-	       search_list_from(asked->list, asked->n, of, piece->start);
+	return search_list_above(asked->list, asked->n, of, ask.of) -
+	       search_list_from(asked->list, asked->n, of, ask.of);
+}
+
+/* True if the entry may follow the piece in the block. */
+static bool walk_has_block(
+    const struct derive_walker *walker, const struct code_range *piece, uint64_t block)
+{
+	bool own;
+
+	return walk_n_asked(walker, piece, block, &own) <= WALK_MAX_ASKING && own;
+}
+
+/* Where the blocks begin that the entry may follow, up to the one at block. */
+static uint64_t walk_first_block(
+    const struct derive_walker *walker, const struct code_range *piece, uint64_t block)
+{
+	while (block > piece->start && walk_has_block(walker, piece, block - WALK_BLOCK))
+		block -= WALK_BLOCK;
+	return block;
+}
+
+/* Asks for the block, and for as many behind it as the entry follows in front of it. */
+static void walk_ask_from(
+    struct derive_walker *walker, const struct code_range *piece, uint64_t block)
+{
+	const uint64_t last = block + (block - walk_first_block(walker, piece, block));
+	bool own;
+
+	walker->waits = true;
+	walker->crowded |=
+	    walker->emit || walk_n_asked(walker, piece, block, &own) > WALK_MAX_ASKING;
+	for (; !walker->crowded && block <= last && block < piece->end;
+	     block += WALK_BLOCK)
+		walk_note(
+		    walker, &walker->asks, block < piece->start ? piece->start : block);
 }
 
 /*
- * Follows the code around addr, too, if the entry asked for it in an earlier round: by then it is known how many did, and
- * where those are many, all of them together would take the square of the file's size. Else it asks now.
+ * Follows the code around addr, too, as far as the entry asked for it in earlier rounds: by then it is known how many
+ * others did. Else it asks now.
  */
 static void walk_ask(struct derive_walker *walker, uint64_t addr)
 {
+	const uint64_t block = addr & ~(uint64_t)(WALK_BLOCK - 1);
+	const size_t i = search_list_above(walker->code, walker->n_code, end, addr);
+	uint64_t start, end = block;
 	struct code_range piece;
-	bool own;
-	size_t n;
 
-	if (!walk_piece(walker, addr, &piece))
+	if ((i < walker->n_code && walker->code[i].start <= addr) ||
+	    !walk_piece(walker, addr, &piece))
 		return;
-	n = walk_n_asked(walker, &piece, &own);
-	if (n > WALK_MAX_ASKING && piece.end - piece.start > WALK_MAX_ASKED / n)
-		walker->crowded = true;
-	if (own || walker->emit) {
-		walk_add_piece(walker, piece);
+	derive_note_use(walker, piece.start);
+	while (end < piece.end && walk_has_block(walker, &piece, end))
+		end += WALK_BLOCK;
+	if (end == block) {
+		walk_ask_from(walker, &piece, block);
 		return;
 	}
-	walk_note(walker, &walker->asks, piece.start);
-	walker->waits = true;
+	start = walk_first_block(walker, &piece, block);
+	if (end < piece.end)
+		piece.end = end;
+	if (start > piece.start) {
+		piece.bytes += start - piece.start;
+		piece.readable -= start - piece.start;
+		piece.start = start;
+	}
+	walk_add_piece(walker, piece);
 }
 
 const struct cfi_row *derive_described_row(struct derive_walker *walker, uint64_t addr)
@@ -198,7 +251,10 @@ static bool walk_is_partial(struct derive_walker *walker, const struct code_rang
 	const struct derive_entry *behind = derive_entry_at(walker->entries, piece->end);
 	size_t i = search_list_from(walker->places, walker->n_places, pc, piece->start);
 	uint64_t at = piece->start;
+	struct code_range whole;
 
+	if (!walk_piece(walker, at, &whole) || whole.start < at || whole.end > piece->end)
+		return true;
 	while (at < piece->end) {
 		struct code_insn insn;
 
@@ -255,9 +311,13 @@ static bool walk_follow(struct derive_walker *walker)
 		}
 		for (size_t i = 0; i < walker->n_wanted; i++)
 			walk_ask(walker, walker->wanted[i]);
-		if (walker->waits || walker->crowded || walker->n_code > WALK_MAX_PIECES)
+		/* At last, what cannot be followed is doubted, as far as it is known. */
+		if (((walker->waits || walker->crowded) && !walker->emit) ||
+		    walker->n_code > WALK_MAX_PIECES)
 			return false;
 	} while (walker->n_code > n_code);
+	if (walker->crowded)
+		return false;
 	if (walker->n_edges)
 		qsort(walker->edges, walker->n_edges, sizeof(*walker->edges),
 		    search_order_pairs);
@@ -298,24 +358,26 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	bool ok, mixed, label;
 
 	walker->entry = entry;
-	walker->n_code = walker->n_cuts = 0;
+	walker->n_code = walker->n_bytes = walker->n_cuts = walker->n_outs = 0;
 	/* Of one that is not followed nothing is known, and nothing is left of the one before. */
 	walker->summary = (struct derive_summary){.effect = CALLEE_NONE};
 	walker->waits = walker->crowded = false;
-	if (walk_piece(walker, entry->addr, &own))
+	if (walk_piece(walker, entry->addr, &own)) {
+		derive_note_use(walker, own.start);
 		walk_add_piece(walker, own);
-	/* A function that is entered in several states is followed for what it leads to alone. The code that has
-	 * a label, which nothing calls, is followed with that code. */
+	}
+	/* Of a function that is entered in several states, no state is known. The code that has a label, which
+	 * nothing calls, is followed with that code. */
 	mixed = entry->origin & DERIVE_MIXED;
 	label = mixed && !derive_entry_is_function(entry);
-	ok = (!mixed || (walker->emit && !label)) && walk_follow(walker) &&
-	     (!mixed || walker->n_places);
+	ok = !mixed && walk_follow(walker);
 	for (int looks = 0; ok && derive_cut(walker); looks++)
-		ok = looks < WALK_MAX_LOOKS && walk_follow(walker);
+		ok = looks < WALK_MAX_CUTS && walk_follow(walker);
 	walk_unique_uses(walker, n_uses);
 	if (walker->nomem)
 		return false;
-	if (walker->waits && !walker->crowded) {
+	if (walker->waits && !walker->crowded && entry->waits < WALK_MAX_WAITS) {
+		entry->waits++;
 		entry->open = true;
 		entry->next = entry->summary;
 		return true;
@@ -339,6 +401,6 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	if (walker->emit && ok)
 		derive_emit(walker);
 	else if (walker->emit && !label)
-		derive_emit_doubt(walker);
+		derive_emit_lost(walker);
 	return !walker->nomem;
 }

@@ -100,7 +100,7 @@ struct derive_walker {
 	struct derive_entries *entries; /* shared; each one is written by one walker */
 	const struct code_abi *abi;
 	bool emit; /* the last look: rows are wanted, all else is known */
-	/* Pieces of code beside their own that entries have asked for: of is where one begins. */
+	/* Blocks of code beside their own that entries have asked for: of is where one begins. */
 	const struct derive_uses *asked;
 	struct code_paths *paths;
 	struct code_paths_input paths_input; /* of its last run; visiting reads it, too */
@@ -109,7 +109,7 @@ struct derive_walker {
 	/* For the entry at hand: */
 	struct derive_entry *entry;
 	struct code_range *code; /* ascending */
-	size_t n_code, cap_code;
+	size_t n_code, cap_code, n_bytes;
 	bool waits;	  /* for an answer to what it asks in this round */
 	bool crowded;	  /* it leads into code that too many entries ask for */
 	uint64_t *wanted; /* addresses that control leads to and that code lacks */
@@ -132,6 +132,9 @@ struct derive_walker {
 	struct derive_uses uses, asks; /* in no order */
 	struct derive_stretch *stretches;
 	size_t n_stretches, cap_stretches;
+	uint64_t
+	    *lost; /* addresses that control may come to in a state that is not known */
+	size_t n_lost, cap_lost;
 	struct cfi_row *rows;
 	size_t n_rows, cap_rows;
 	bool nomem;
@@ -163,8 +166,8 @@ bool derive_place_row(void *context, const struct code_place *place);
 void derive_find(struct derive_walker *walker);
 /* Appends what the places say: the rows of a proven entry, and doubts of any. */
 void derive_emit(struct derive_walker *walker);
-/* Appends a doubt of all that a walk came to that was not followed to its end. */
-void derive_emit_doubt(struct derive_walker *walker);
+/* Notes where control goes that was not followed to its end. */
+void derive_emit_lost(struct derive_walker *walker);
 
 /* Notes that the ways of the entry at hand depend on addr. */
 void derive_note_use(struct derive_walker *walker, uint64_t addr);
