@@ -7,6 +7,7 @@
 
 #include "gen/check/derive/derive.h"
 #include "gen/rows/collect.h"
+#include "gen/rows/last_calls.h"
 #include "gen/rows/optimize.h"
 #include "gen/rows/plt.h"
 #include "gen/check/validate.h"
@@ -28,14 +29,27 @@ static bool count_sources(struct conversion *conv, struct err *err)
 	       err_set_nomem(err);
 }
 
+/* Gives rows to the return addresses of calls that end a function, for readers that look those up. */
+static void reach_calls(struct conversion *conv)
+{
+	struct coverage *coverage = &conv->report.coverage;
+
+	if (!options_looks_up_returns(conv->options))
+		return;
+	last_calls_reach(conv->input.arch, coverage, &conv->model);
+	last_calls_count(&conv->model, coverage);
+}
+
 /* The sections of an object, which a linker puts together. */
 static bool encode_object(struct conversion *conv, struct err *err)
 {
-	return object_keep_whole(&conv->input, &conv->model, &conv->report.coverage,
-		   &conv->install.left_whole, err) &&
-	       count_sources(conv, err) &&
-	       object_encode(conv->image, conv->options, &conv->model, &conv->object,
-		   &conv->report.stats, err);
+	if (!object_keep_whole(&conv->input, &conv->model, &conv->report.coverage,
+		&conv->install.left_whole, err) ||
+	    !count_sources(conv, err))
+		return false;
+	reach_calls(conv);
+	return object_encode(conv->image, conv->options, &conv->model, &conv->object,
+	    &conv->report.stats, err);
 }
 
 /* The section of a linked file; its place is not known yet. */
@@ -50,6 +64,7 @@ static bool encode_linked(struct conversion *conv, struct err *err)
 	if (shares(conv) &&
 	    !optimize_model(&input, &conv->model, &conv->report.compact, err))
 		return false;
+	reach_calls(conv);
 	/* The model says it all from here on; encoding needs the memory. */
 	cfi_input_forget(&conv->input);
 	conv->encoding = (struct sf_encode_options){.version = conv->options->format,

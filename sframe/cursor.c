@@ -232,7 +232,7 @@ const struct sf_view_func *sf_cursor_function_at(
 	if (!cursor_find(cursor, err) || func->pcmask || func->start > start ||
 	    end - func->start > func->size)
 		return NULL;
-	if (func->start == start && func->size == end - start)
+	if (func->start == start)
 		return &cursor->func;
 	return cursor_is_even(cursor, err) ? &cursor->func : NULL;
 }

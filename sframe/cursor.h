@@ -54,7 +54,7 @@ void sf_cursor_seek(struct sf_cursor *cursor, uint64_t pc);
 
 /*
  * The function that covers all of [start, end), and says the same of it wherever it
- * stands (PCINC): because it covers nothing else, or has one row for everything. NULL
+ * stands (PCINC): because it begins there, or has one row for everything. NULL
  * when there is none, or on damage. For start no less than what was passed already. It is
  * not passed by this.
  */
@@ -67,15 +67,20 @@ static inline bool sf_cursor_at_end(const struct sf_cursor *cursor)
 	return cursor->have_func && cursor->have_rows && !cursor->have_next;
 }
 
-/* Whether the row of the last segment, which was [start, end), held before start already,
- * and its function (PCINC) goes on at end. */
-static inline bool sf_cursor_continues(
-    const struct sf_cursor *cursor, uint64_t start, uint64_t end)
+/* True if the row of the last segment, of a PCINC function, held before start already. */
+static inline bool sf_cursor_held(const struct sf_cursor *cursor, uint64_t start)
 {
 	const struct sf_func *func = &cursor->func.func;
 
-	return !func->pcmask && func->start + cursor->row.start < start &&
-	       end - func->start < func->size;
+	return !func->pcmask && func->start + cursor->row.start < start;
+}
+
+/* True if the function of the last segment ends at end. */
+static inline bool sf_cursor_ends(const struct sf_cursor *cursor, uint64_t end)
+{
+	const struct sf_func *func = &cursor->func.func;
+
+	return end - func->start == func->size;
 }
 
 /* The next segment that starts below limit, cut off there; false when there is none, or

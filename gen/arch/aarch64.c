@@ -233,6 +233,14 @@ static const struct arch_filler fillers[] = {
     {4, {INSN(0)}},
 };
 
+/* Arm ARM: BL; BLR; BLRAAZ and BLRABZ; BLRAA and BLRAB. Little-endian in memory of either order. */
+static const struct arch_call calls[] = {
+    {4, {0, 0, 0, 0xfc}, {0, 0, 0, 0x94}},
+    {4, {0x1f, 0xfc, 0xff, 0xff}, {0, 0, 0x3f, 0xd6}},
+    {4, {0x1f, 0xf8, 0xff, 0xff}, {0x1f, 0x08, 0x3f, 0xd6}},
+    {4, {0, 0xf8, 0xff, 0xff}, {0, 0x08, 0x3f, 0xd7}},
+};
+
 /* aaelf64, "Static Data relocations".  */
 static const struct arch_reloc relocs[] = {
     {"R_AARCH64_NONE", R_AARCH64_NONE, 0, false},
@@ -293,6 +301,7 @@ static const char *const reg_names[] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6"
 	.plt_templates = plt_templates,                                                  \
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),             \
 	.fillers = fillers, .n_fillers = sizeof(fillers) / sizeof(fillers[0]),           \
+	.calls = calls, .n_calls = sizeof(calls) / sizeof(calls[0]), .insn_unit = 4,     \
 	.relocs = relocs, .n_relocs = sizeof(relocs) / sizeof(relocs[0]),                \
 	.code_relocs = code_relocs,                                                      \
 	.n_code_relocs = sizeof(code_relocs) / sizeof(code_relocs[0]),                   \

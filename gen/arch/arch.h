@@ -49,6 +49,13 @@ struct arch_filler {
 	uint8_t bytes[4];
 };
 
+/* An instruction that calls, as the last bytes of a function: these bits have these values, and whatever the mask
+ * leaves out may be anything. */
+struct arch_call {
+	uint8_t size; /* bytes of the instruction */
+	uint8_t mask[4], bits[4];
+};
+
 /* A relocation of .eh_frame, .sframe or what they refer to: it writes width bytes, the
  * symbol's value plus the addend, less its own place if pcrel. */
 struct arch_reloc {
@@ -100,6 +107,9 @@ struct arch {
 	size_t n_plt_templates;
 	const struct arch_filler *fillers;
 	size_t n_fillers;
+	const struct arch_call *calls;
+	size_t n_calls;
+	uint8_t insn_unit; /* bytes that every instruction is a multiple of */
 	/* Those that occur in CFI. Two of them are for starts in .sframe, of 4 and 8
 	 * bytes. */
 	const struct arch_reloc *relocs;

@@ -156,6 +156,13 @@ static const struct arch_filler fillers[] = {
     {2, {0x00, 0x00}},
 };
 
+/* Principles of Operation: BRASL, BRAS and BASR. */
+static const struct arch_call calls[] = {
+    {6, {0xff, 0x0f}, {0xc0, 0x05}},
+    {4, {0xff, 0x0f}, {0xa7, 0x05}},
+    {2, {0xff}, {0x0d}},
+};
+
 /* "Relocation Types". */
 static const struct arch_reloc relocs[] = {
     {"R_390_NONE", R_390_NONE, 0, false},
@@ -236,6 +243,9 @@ const struct arch arch_s390x = {
     .n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
     .fillers = fillers,
     .n_fillers = sizeof(fillers) / sizeof(fillers[0]),
+    .calls = calls,
+    .n_calls = sizeof(calls) / sizeof(calls[0]),
+    .insn_unit = 2,
     .relocs = relocs,
     .n_relocs = sizeof(relocs) / sizeof(relocs[0]),
     .code_relocs = code_relocs,

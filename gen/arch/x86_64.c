@@ -283,6 +283,18 @@ static const struct arch_filler fillers[] = {
     {1, {0xcc}},
 };
 
+/* Intel's manual, "CALL": E8 rel32, and FF /2 with each form of ModRM that the psABI's compilers use. */
+static const struct arch_call calls[] = {
+    {5, {0xff}, {0xe8}},
+    {6, {0xff, 0xff}, {0xff, 0x15}},
+    {2, {0xff, 0xf8}, {0xff, 0xd0}},
+    {2, {0xff, 0xf8}, {0xff, 0x10}},
+    {3, {0xff, 0xf8}, {0xff, 0x50}},
+    {4, {0xff, 0xff}, {0xff, 0x54}},
+    {6, {0xff, 0xf8}, {0xff, 0x90}},
+    {7, {0xff, 0xff}, {0xff, 0x94}},
+};
+
 /* psABI, "Relocation Types". The absolute ones are for handlers and their data in code
  * that is not position independent. */
 static const struct arch_reloc relocs[] = {
@@ -352,6 +364,9 @@ const struct arch arch_x86_64 = {
     .n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
     .fillers = fillers,
     .n_fillers = sizeof(fillers) / sizeof(fillers[0]),
+    .calls = calls,
+    .n_calls = sizeof(calls) / sizeof(calls[0]),
+    .insn_unit = 1,
     .relocs = relocs,
     .n_relocs = sizeof(relocs) / sizeof(relocs[0]),
     .code_relocs = code_relocs,

@@ -28,6 +28,7 @@ struct reader {
 	unsigned int bit;
 	uint8_t format; /* the version written for it */
 	bool pcrel;	/* with FDE_FUNC_START_PCREL, where the version has the flag */
+	bool at_return; /* it looks up a return address itself, not the byte before it */
 	bool share_big; /* it reads shared rows of big-endian machines */
 	const char *release; /* which release of which source, and its date */
 };

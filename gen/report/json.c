@@ -43,6 +43,13 @@ static json_t *counts_of(const struct report *report)
 		counts = report_json_kept(counts,
 		    json_object_set_new(counts, "functions_without_cfi",
 			json_integer(report_json_count(report->details.n_functions))));
+	if (counts && coverage->calls_with_row + coverage->calls_misread)
+		counts = report_json_kept(
+		    counts, json_object_update_new(
+				counts, json_pack("{sI sI}", "last_calls_with_row",
+					    report_json_count(coverage->calls_with_row),
+					    "last_calls_misread",
+					    report_json_count(coverage->calls_misread))));
 	if (counts && joined->n_before)
 		counts = report_json_kept(
 		    counts, json_object_update_new(counts,
@@ -233,6 +240,17 @@ static json_t *gap_of(const void *context, size_t i)
 	return named(object, report, gap->fde_pc);
 }
 
+/* A return address at which readers find the row of another function, or none. */
+static json_t *misread_of(const void *context, size_t i)
+{
+	const struct report *report = context;
+	const struct coverage_call *call = &report->coverage.calls[i];
+
+	return named(json_pack("{so so}", "return_address", place(report, call->end),
+			 "function", place(report, call->start)),
+	    report, call->start);
+}
+
 static json_t *stretch_of(const void *context, size_t i)
 {
 	const struct report *report = context;
@@ -358,6 +376,8 @@ static bool put_extras(struct report_json *json, const struct report *report)
 				  details->n_sections, section_of) ||
 				 !report_json_list(json, report, "gaps",
 				     report->coverage.n_gaps, gap_of) ||
+				 !report_json_list(json, report, "misread",
+				     report->coverage.calls_misread, misread_of) ||
 				 !report_json_list(json, report, "without_cfi",
 				     details->n_stretches, stretch_of)))
 		return false;

@@ -181,6 +181,13 @@ static void report_coverage(const struct report *report, FILE *out)
 	    coverage->text_bytes, coverage_share(coverage, COVERAGE_OF_TEXT).covered,
 	    report_percent(coverage, COVERAGE_OF_TEXT, text));
 	report_sources(report, out);
+	if (coverage->calls_with_row + coverage->calls_misread)
+		fprintf(out,
+		    "  last calls     %9zu function%s end%s in a call whose return "
+		    "address "
+		    "has its row, %zu in one that readers misread\n",
+		    coverage->calls_with_row, num_s(coverage->calls_with_row),
+		    coverage->calls_with_row == 1 ? "s" : "", coverage->calls_misread);
 	if (coverage->outermost_bytes)
 		fprintf(out,
 		    "  outermost      %9" PRIu64
@@ -273,6 +280,25 @@ void report_gaps(const struct report *report, const char *indent, FILE *out)
 	}
 }
 
+/* Where the next function begins at a return address, or nobody's code does. */
+static void report_misread(const struct report *report, FILE *out)
+{
+	const struct coverage *coverage = &report->coverage;
+
+	for (size_t i = 0; i < coverage->calls_misread; i++) {
+		const struct coverage_call *call = &coverage->calls[i];
+		const struct image *image = report->input->policy.image;
+		char end[OBJECT_WHERE], func[OBJECT_WHERE];
+
+		fprintf(out,
+		    "    misread: %s is the return address of the last call of the "
+		    "function at %s",
+		    object_where(image, call->end, end),
+		    object_where(image, call->start, func));
+		report_name(report, call->start, out);
+	}
+}
+
 void report_method(const struct insert_plan *plan, const char *indent, FILE *out)
 {
 	for (int i = 0; i < N_METHODS; i++)
@@ -335,6 +361,7 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 	report_refusals(report, out);
 	if (verbose) {
 		report_gaps(report, "    ", out);
+		report_misread(report, out);
 		report_source_pieces(report, out);
 	}
 	for (size_t i = 0; verbose && i < report->costs.n; i++)

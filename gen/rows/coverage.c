@@ -96,5 +96,6 @@ void coverage_deinit(struct coverage *coverage)
 	free(coverage->pieces);
 	free(coverage->source_ranges);
 	free(coverage->beyond);
+	free(coverage->calls);
 	*coverage = (struct coverage){0};
 }

@@ -47,6 +47,13 @@ struct coverage_piece {
 	enum source source;
 };
 
+/* A function whose last instruction is a call (gen/rows/last_calls.h). */
+struct coverage_call {
+	uint64_t end;	/* of the function, and its return address */
+	uint64_t start; /* of the FDE */
+	bool filler;	/* nothing but filler is between it and what comes next */
+};
+
 /* Functions one after the other that have their rows from one source. */
 struct coverage_source_range {
 	uint64_t start, end; /* addresses; end is exclusive */
@@ -117,6 +124,11 @@ struct coverage {
 	/* Damaged programs in words, the first ones. */
 	char notes[COVERAGE_MAX_NOTES][160];
 	size_t n_notes;
+	struct coverage_call *calls; /* ascending by end */
+	size_t n_calls, cap_calls;
+	/* Of those with a row at the call: it holds at the return address, too, or another one does, or none. Once
+	 * they are counted, the latter come first in the list. */
+	size_t calls_with_row, calls_misread;
 	struct coverage_gap *gaps; /* ascending by start */
 	size_t n_gaps, cap_gaps;
 	struct coverage_rule *rules; /* ascending by start */

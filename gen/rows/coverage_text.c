@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "base/vec.h"
+#include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
 
 /* How many ranges ahead memory is asked for. */
@@ -24,8 +25,10 @@ struct text {
 	/* What is code for sure: two lists, in the order of addresses. */
 	const struct cfi_ranges *ranges;
 	const struct sf_section *model;
-	size_t range, func;  /* the next one of each */
-	uint64_t start, end; /* the one that is looked at */
+	size_t range, func;	      /* the next one of each */
+	uint64_t start, end;	      /* the one that is looked at */
+	const struct cfi_range *of;   /* it, if it is a range */
+	const struct cfi_range *last; /* the range that was counted last */
 	struct coverage *coverage;
 	bool nomem;
 };
@@ -77,7 +80,9 @@ static void text_next(struct text *text)
 	    text->func < text->model->n_funcs ? &text->model->funcs[text->func] : NULL;
 
 	text->start = text->end = UINT64_MAX;
+	text->of = NULL;
 	if (range && (!func || range->start <= func->start)) {
+		text->of = range;
 		text->start = range->start;
 		text->end = range->end;
 		text->range++;
@@ -86,6 +91,23 @@ static void text_next(struct text *text)
 		text->end = func->start + func->size;
 		text->func++;
 	}
+}
+
+/* The last range ends at addr. Lists it if that is behind a call. */
+static void text_call(
+    struct text *text, const struct text_region *region, uint64_t addr, bool filler)
+{
+	struct coverage *coverage = text->coverage;
+
+	if (!text->last || text->last->end != addr ||
+	    !last_call_is(
+		text->arch, region->bytes + (addr - region->start), addr - region->start))
+		return;
+	if (!vec_reserve(&coverage->calls, &coverage->cap_calls, coverage->n_calls + 1))
+		text->nomem = true;
+	else
+		coverage->calls[coverage->n_calls++] = (struct coverage_call){
+		    .end = addr, .start = text->last->start, .filler = filler};
 }
 
 /* Code without CFI, or padding, or both. */
@@ -97,6 +119,7 @@ static void text_gap(
 	uint64_t size = end - start, front = padding_front(text->arch, bytes, size);
 	uint64_t back = padding_back(text->arch, bytes + front, size - front);
 
+	text_call(text, region, start, front == size && size >= text->arch->insn_unit);
 	coverage->padding_bytes += front + back;
 	if (front + back == size)
 		return;
@@ -132,9 +155,13 @@ static void text_count(struct text *text, const struct text_region *region, uint
 		if (text->start > pos) {
 			text_gap(text, region, pos, text->start);
 			pos = text->start;
+		} else if (text->start == pos && text->last &&
+			   (!text->of || text->of->fde != text->last->fde)) {
+			text_call(text, region, pos, false);
 		}
 		if (end > pos) {
 			text->coverage->text_bytes += end - pos;
+			text->last = text->of;
 			pos = end;
 		}
 		/* The next region may have the rest of it. */
@@ -145,6 +172,8 @@ static void text_count(struct text *text, const struct text_region *region, uint
 	}
 	if (pos < region->end)
 		text_gap(text, region, pos, region->end);
+	else
+		text_call(text, region, pos, false);
 }
 
 bool coverage_text(const struct image *image, const struct arch *arch,

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "cfi/interp.h"
 #include "cfi/program_cache.h"
+#include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
 #include "gen/rows/plt.h"
 #include "gen/verify/internal.h"
@@ -135,17 +136,21 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 }
 
 /*
- * Whether the segment, the last one that came up, is nothing but the padding [from, to)
- * between two functions, with the row that holds before it, of an FDE that goes on behind
- * it. No PC is ever there, by its bytes; the row before it has been compared.
+ * True if the segment, the last one that came up, has the row that holds before it, which has been compared, and lies in
+ * padding: it is all of [from, to) between two functions of an FDE that goes on behind it, or the one unit behind a
+ * call that ends its FDE. No PC is ever there but that call's return address.
  */
 static bool verify_padding(const struct verify_run *run, const struct sf_segment *segment,
     uint64_t from, uint64_t to)
 {
 	const struct policy *policy = run->in->policy;
 
-	return to - from <= SF_COMPACT_PADDING_MAX && segment->start == from &&
-	       segment->end == to && sf_cursor_continues(&run->cursor, from, to) &&
+	if (segment->start != from || !sf_cursor_held(&run->cursor, from))
+		return false;
+	if (sf_cursor_ends(&run->cursor, segment->end))
+		return last_call_reaches(
+		    policy->image, policy->arch, from, segment->end, to);
+	return to - from <= SF_COMPACT_PADDING_MAX && segment->end == to &&
 	       padding_only(policy->image, policy->arch, from, to);
 }
 

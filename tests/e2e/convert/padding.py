@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What verify takes for padding and what not: FDEs of a section made for size, with other sizes,
-and with other bytes between functions. TAP.
+and with other bytes between functions; functions that end in a call. TAP.
 
     padding.py EH2SFRAME FOLDER
 """
@@ -71,6 +71,43 @@ def filled(tool, plain, small, other):
                   ("there is a row, but no CFI" in told.stdout) != wanted, f"{what}: proven or not", told)
 
 
+def last_calls(tool, plain, other):
+    """f1 ends in a call and filler follows, f2 ends in one and f3 follows, with the same row, f4 ends in one at the section's end."""
+    with open(plain, "rb") as file:
+        called = bytearray(file.read())
+    text = section_of(plain, ".text")
+    for end in (33, 58, 80):
+        called[text + end - 5:text + end] = bytes.fromhex("e800000000")
+
+    def convert(*options, opcode=0xe8):
+        called[text + 9 + GAPS[0] + 4] = opcode
+        with open(other, "wb") as file:
+            file.write(called)
+        made = run(tool, "-q", "--optimize=none", *options, other, other)
+        with open(other, "rb") as file:
+            data = bytearray(file.read())
+        return data, sizes(data, section_of(other)) if made.returncode == 0 else made.stderr
+
+    with open(other, "wb") as file:
+        file.write(called)
+    told = run(tool, "report", "-v", other)
+    check("2 functions end in a call whose return address has its row, 1 in one that readers misread" in told.stdout and
+          f"misread: {BASE + 80:#x} is the return address of the last call of the function at {BASE + 71:#x} f4\n"
+          in told.stdout, "the report counts last calls", told.stdout)
+    for options, opcode, second in [((), 0xe8, 10), (("--for=glibc",), 0xe8, 10), (("--for=binutils-2.45",), 0xe8, 9),
+                                    ((), 0xe9, 9)]:
+        found = convert(*options, opcode=opcode)[1]
+        check(found == [9, second, 9, 9, 9], f"{' '.join(options)} {opcode:#x}: sizes", found)
+    for opcode, size, right in [(0xe8, 9, True), (0xe8, 10, True), (0xe8, 11, False), (0xe9, 10, False)]:
+        data, _ = convert("--no-pcrel", opcode=opcode)
+        struct.pack_into("<I", data, section_of(other) + HDR_SIZE + FDE_SIZE + 4, size)
+        with open(other, "wb") as file:
+            file.write(data)
+        told = run(tool, "verify", other)
+        check(("there is a row, but no CFI" in told.stdout) == (told.returncode == 4) == (not right),
+              f"{opcode:#x}, {size} bytes: proven or not", told)
+
+
 def main():
     tool = sys.argv[1]
     with tempfile.TemporaryDirectory() as scratch:
@@ -101,6 +138,7 @@ def main():
             differs = "there is a row, but no CFI" in told.stdout
             check(differs == (right is False) and (told.returncode == 4) == differs, what, told)
         filled(tool, plain, small, other)
+        last_calls(tool, plain, other)
         # One FDE for all, over the gap of 16 bytes too.
         changed = bytearray(data)
         struct.pack_into("<II", changed, at + 8, 1, 1)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "gen/rows/coverage.h"
+#include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
 #include "tests/unit/sframe/test_sframe_fixture.h"
 
@@ -14,7 +15,7 @@ struct file {
 	uint8_t text[SIZE], init[SIZE];
 	struct image_section sections[3];
 	struct image image;
-	struct cfi_range list[4];
+	struct cfi_range list[8];
 	struct cfi_ranges ranges;
 	struct sf_section model;
 	struct coverage coverage;
@@ -167,6 +168,86 @@ UNIT(never_above_all)
 	ck_assert_uint_eq(counted(&file), 3 * SIZE + 1);
 }
 
+/* A function of 5 bytes that calls, with a row; a call's bytes end at TEXT + end. */
+static void calls_at(struct file *file, uint64_t end)
+{
+	const struct sf_row row = fixture_cfa(0, AMD64_SP, 16);
+
+	file->text[end - 5] = 0xe8;
+	range(file, TEXT + end - 5, TEXT + end);
+	file->list[file->ranges.n - 1].fde = (uint32_t)end;
+	fixture_func(&file->model, TEXT + end - 5, 5);
+	ck_assert(sf_section_add_row(&file->model, &row));
+}
+
+/* Behind filler alone, and not behind code, at the section's end, or where a function begins that has another row. */
+UNIT(last_calls)
+{
+	const struct sf_row other = fixture_cfa(0, AMD64_SP, 8);
+	struct err err = {0};
+	struct file file;
+
+	file_make(&file);
+	memset(file.text + 5, 0x90, 3); /* filler up to the next function */
+	calls_at(&file, 5);
+	calls_at(&file, 13); /* filler, and then code */
+	file.text[13] = 0x90;
+	calls_at(&file, 21);
+	range(&file, TEXT + 21, TEXT + 23);
+	fixture_func(&file.model, TEXT + 21, 2);
+	ck_assert(sf_section_add_row(&file.model, &other));
+	calls_at(&file, SIZE);
+	ck_assert(coverage_text(&file.image, arch_find(EM_X86_64, false), &file.ranges,
+	    &file.model, &file.coverage, &err));
+	last_calls_reach(arch_find(EM_X86_64, false), &file.coverage, &file.model);
+	last_calls_count(&file.model, &file.coverage);
+	ck_assert_uint_eq(file.model.funcs[0].size, 6);
+	for (size_t i = 1; i < file.model.n_funcs; i++)
+		ck_assert_uint_eq(file.model.funcs[i].size, i == 3 ? 2 : 5);
+	ck_assert_uint_eq(file.coverage.calls_with_row, 1);
+	ck_assert_uint_eq(file.coverage.calls_misread, 3);
+	ck_assert_uint_eq(file.coverage.calls[0].end, TEXT + 13);
+	ck_assert_uint_eq(file.coverage.calls[1].start, TEXT + 16);
+	ck_assert_uint_eq(file.coverage.calls[2].end, TEXT + SIZE);
+	sf_section_deinit(&file.model);
+	coverage_deinit(&file.coverage);
+}
+
+/* Words of both lists by name: what the psABIs' compilers end functions in. */
+UNIT(call_bytes)
+{
+	static const struct {
+		uint16_t machine;
+		uint8_t size, bytes[7];
+		bool calls;
+	} cases[] = {
+	    {EM_X86_64, 5, {0xe8, 1, 2, 3, 4}, true},
+	    {EM_X86_64, 6, {0xff, 0x15, 1, 2, 3, 4}, true},
+	    {EM_X86_64, 2, {0xff, 0xd0}, true}, {EM_X86_64, 2, {0xff, 0xe0}, false},
+	    {EM_X86_64, 4, {0xff, 0x54, 0x24, 8}, true},
+	    {EM_X86_64, 5, {0xe9, 1, 2, 3, 4}, false},
+	    {EM_AARCH64, 4, {0x01, 0, 0, 0x94}, true},	     /* bl */
+	    {EM_AARCH64, 4, {0x01, 0, 0, 0x14}, false},	     /* b */
+	    {EM_AARCH64, 4, {0x60, 0, 0x3f, 0xd6}, true},    /* blr x3 */
+	    {EM_AARCH64, 4, {0x60, 0, 0x1f, 0xd6}, false},   /* br x3 */
+	    {EM_AARCH64, 4, {0x7f, 0x08, 0x3f, 0xd6}, true}, /* blraaz x3 */
+	    {EM_AARCH64, 4, {0x71, 0x0c, 0x3f, 0xd7}, true}, /* blrab x3, x17 */
+	    {EM_S390, 6, {0xc0, 0xe5, 0, 0, 1, 0}, true},    /* brasl %r14 */
+	    {EM_S390, 6, {0xc0, 0xf4, 0, 0, 1, 0}, false},   /* jg */
+	    {EM_S390, 2, {0x0d, 0xe1}, true},		     /* basr %r14,%r1 */
+	    {EM_S390, 2, {0x07, 0xfe}, false},		     /* br %r14 */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct arch *arch =
+		    arch_find(cases[i].machine, cases[i].machine == EM_S390);
+
+		ck_assert_msg(last_call_is(arch, cases[i].bytes + cases[i].size,
+				  cases[i].size) == cases[i].calls,
+		    "case %zu", i);
+		ck_assert(!last_call_is(arch, cases[i].bytes + 1, 1));
+	}
+}
 UNIT(shares)
 {
 	const struct coverage none = {0}, some = {.code_bytes = 110,

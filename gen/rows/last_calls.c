@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "gen/rows/last_calls.h"
+
+#include "gen/rows/padding.h"
+#include "sframe/cursor.h"
+
+static bool call_matches(const struct arch_call *call, const uint8_t *code)
+{
+	for (uint8_t i = 0; i < call->size && i < sizeof(call->mask); i++)
+		if ((code[i] & call->mask[i]) != call->bits[i])
+			return false;
+	return true;
+}
+
+bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size)
+{
+	for (size_t i = 0; i < arch->n_calls; i++) {
+		const struct arch_call *call = &arch->calls[i];
+
+		if (call->size <= size && call_matches(call, end - call->size))
+			return true;
+	}
+	return false;
+}
+
+/* The first unit of a longer filler is none by itself. */
+static bool filler_begins(
+    const struct image *image, const struct arch *arch, uint64_t start, uint64_t limit)
+{
+	uint64_t size = sizeof(arch->fillers->bytes);
+	const uint8_t *code = NULL;
+
+	size = size < limit - start ? size : limit - start;
+	for (; !code && size; size -= !code)
+		code = image_at_addr(image, start, size);
+	return code && padding_front(arch, code, size);
+}
+
+bool last_call_reaches(const struct image *image, const struct arch *arch, uint64_t start,
+    uint64_t end, uint64_t limit)
+{
+	if (end - start != arch->insn_unit || !filler_begins(image, arch, start, limit))
+		return false;
+	for (size_t i = 0; i < arch->n_calls; i++) {
+		const struct arch_call *call = &arch->calls[i];
+		const uint8_t *code =
+		    start < call->size
+			? NULL
+			: image_at_addr(image, start - call->size, call->size);
+
+		if (code && call_matches(call, code))
+			return true;
+	}
+	return false;
+}
+
+void last_calls_reach(
+    const struct arch *arch, const struct coverage *coverage, struct sf_section *section)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < section->n_funcs; i++) {
+		struct sf_func *func = &section->funcs[i];
+		const uint64_t end = func->start + func->size;
+
+		while (at < coverage->n_calls && coverage->calls[at].end < end)
+			at++;
+		if (at < coverage->n_calls && coverage->calls[at].end == end &&
+		    coverage->calls[at].filler && !func->pcmask && !func->signal_frame &&
+		    func->size <= UINT32_MAX - arch->insn_unit)
+			func->size += arch->insn_unit;
+	}
+}
+
+void last_calls_count(const struct sf_section *section, struct coverage *coverage)
+{
+	for (size_t i = 0; i < coverage->n_calls; i++) {
+		const struct coverage_call call = coverage->calls[i];
+		uint64_t end = UINT64_MAX;
+		const struct sf_row *row = sf_section_row_at(section, call.end - 1, &end);
+		const struct sf_row *there;
+
+		end = UINT64_MAX;
+		there = sf_section_row_at(section, call.end, &end);
+		if (row && there && sf_row_same(row, there))
+			coverage->calls_with_row++;
+		else if (row)
+			coverage->calls[coverage->calls_misread++] = call;
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions that end in a call, as to abort(). The return address is then the address behind the function, and glibc and
+ * Linux look up just that address, not the byte before it: without a row there a crash's stack ends in its first frame. So the
+ * last row reaches over one unit of the filler behind (struct arch), which nothing ever runs.
+ */
+#ifndef GEN_ROWS_LAST_CALLS_H
+#define GEN_ROWS_LAST_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gen/arch/arch.h"
+#include "gen/rows/coverage.h"
+#include "gen/sources/input.h"
+#include "sframe/model.h"
+
+/* True if the code that ends at end, of which size bytes are there, ends in a call by its bytes. They can be the
+ * end of another instruction, too: to take that for a call gives a row to filler, which harms nobody. */
+bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size);
+
+/* True if [start, end) is the first unit behind a call, and filler is there, which may go on up to limit. */
+bool last_call_reaches(const struct image *image, const struct arch *arch, uint64_t start,
+    uint64_t end, uint64_t limit);
+
+/* Makes the functions of a sorted model reach over the filler that coverage_text found behind their calls. */
+void last_calls_reach(
+    const struct arch *arch, const struct coverage *coverage, struct sf_section *section);
+
+/* Counts at which return addresses of such calls the model has the row of the call, and puts the others first. */
+void last_calls_count(const struct sf_section *section, struct coverage *coverage);
+
+#endif
