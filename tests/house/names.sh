@@ -81,7 +81,7 @@ begin gen/insert insert undo
 begin gen/object object
 begin gen/options options method obstacle reader source
 begin gen/report report
-begin gen/rows cfi_input collect corrections coverage derived optimize padding plt policy reduce refusal
+begin gen/rows cfi_input collect corrections coverage derived last_call last_calls optimize padding plt policy reduce refusal
 begin gen/check callee validate
 begin gen/check/derive derive
 begin gen/verify lint meaning prove verify
