@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The temporary file: where it is made, how the watch hears of it, how it ends. */
+/* The temporary file: where it is made, how the watch hears of it, how it ends. How it gets its names is in
+ * newfile_names.c. */
 #include "base/newfile.h"
 
 #include <errno.h>
@@ -20,14 +21,13 @@
 /* How many names are tried before the directory is given up. */
 #define MAX_NAMES 100
 
-static void newfile_notify(const struct newfile *output, bool exists)
+void newfile_notify(const struct newfile *output, bool exists)
 {
 	if (output->watch.changed)
 		output->watch.changed(output->watch.context, output->temp, exists);
 }
 
-/* The last part of a path. */
-static const char *newfile_base(const char *path)
+const char *newfile_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -281,148 +281,6 @@ void newfile_written(const struct newfile *output)
 	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-/* ctime shows every write, rename, link and change of attributes, but it is no finer than a
- * tick of the kernel's clock. */
-static bool is_unchanged(const struct stat *was, const struct stat *is)
-{
-	return regular_is_same(was, is) && is->st_ctim.tv_sec == was->st_ctim.tv_sec &&
-	       is->st_ctim.tv_nsec == was->st_ctim.tv_nsec &&
-	       is->st_nlink == was->st_nlink && is->st_mode == was->st_mode &&
-	       is->st_uid == was->st_uid && is->st_gid == was->st_gid;
-}
-
-/* How many names the new file gets. */
-static uint32_t n_names(const struct newfile *output)
-{
-	return output->in_place && output->input->names.n ? output->input->names.n : 1;
-}
-
-/* Opens the directory of name k, which the caller closes, and gives both names in it. */
-static int open_name(const struct newfile *output, uint32_t k, const char **base,
-    char temp[NAME_MAX + 1], struct err *err)
-{
-	const char *first = newfile_base(output->temp);
-	int fd;
-
-	if (k == 0)
-		snprintf(temp, NAME_MAX + 1, "%s", first);
-	else
-		snprintf(temp, NAME_MAX + 1, NEWFILE_LINK, first, k);
-	if (n_names(output) > 1)
-		return output->input->names.open(
-		    output->input->names.context, k, base, err);
-	*base = newfile_base(output->target);
-	fd = fcntl(output->dirfd, F_DUPFD_CLOEXEC, 0);
-	if (fd < 0)
-		err_set_errno(err, "cannot open the directory of the output");
-	return fd;
-}
-
-/* Another file can have got the temporary name from anybody who may write to the directory. */
-static bool check_temp(const struct newfile *output, struct err *err)
-{
-	struct stat ours, named;
-
-	if (fstat(output->fd, &ours) == 0 &&
-	    fstatat(output->dirfd, newfile_base(output->temp), &named,
-		AT_SYMLINK_NOFOLLOW) == 0 &&
-	    ours.st_dev == named.st_dev && ours.st_ino == named.st_ino)
-		return true;
-	return err_set(
-	    err, ERR_IO, "another process replaced the temporary file; run again");
-}
-
-/* The name must be one of the input as it was: what others did to it meanwhile would be lost, an
- * upgrade or a right that was taken away. */
-static bool check_name(
-    const struct newfile *output, int dirfd, const char *base, struct err *err)
-{
-	const struct newfile_input *input = output->input;
-	struct stat st;
-
-	if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    is_unchanged(&input->was, &st) && newfile_same_acl(output->fd, input->fd))
-		return true;
-	return err_set(err, ERR_IO, NEWFILE_CHANGED);
-}
-
-/* Checks name k, and puts a link to the new file beside it. */
-static bool link_name(struct newfile *output, uint32_t k, struct err *err)
-{
-	const char *base, *first = newfile_base(output->temp);
-	char temp[NAME_MAX + 1];
-	int dirfd = open_name(output, k, &base, temp, err);
-	bool ok =
-	    dirfd >= 0 && (!output->in_place || check_name(output, dirfd, base, err));
-
-	if (ok && k > 0) {
-		ok = linkat(output->dirfd, first, dirfd, temp, 0) == 0 ||
-		     err_set_errno(err, "cannot link beside %s", base);
-		output->n_links += ok;
-	}
-	if (dirfd >= 0)
-		close(dirfd);
-	return ok;
-}
-
-/* Makes name k one of the new file. */
-static bool rename_name(struct newfile *output, uint32_t k, struct err *err)
-{
-	const uint32_t n = n_names(output);
-	const char *base;
-	char temp[NAME_MAX + 1];
-	int dirfd = open_name(output, k, &base, temp, err);
-	bool ok = dirfd >= 0 && (renameat(dirfd, temp, dirfd, base) == 0 ||
-				    err_set_errno(err, "cannot rename onto %s",
-					n > 1 ? base : output->target));
-	struct err why = *err;
-
-	if (dirfd >= 0)
-		close(dirfd);
-	if (ok || n == 1)
-		return ok;
-	return err_set(err, why.kind,
-	    "%.300s; %" PRIu32 " of its %" PRIu32 " names are links to the new file",
-	    why.text, k, n);
-}
-
-/* All links are made before the first name changes: most failures then change nothing. */
-static bool replace_names(struct newfile *output, struct err *err)
-{
-	const uint32_t n = n_names(output);
-	sigset_t all, old;
-	bool ok = true;
-
-	/* Signals wait, or the names would separate. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	for (uint32_t k = 0; ok && k < n; k++)
-		ok = link_name(output, k, err);
-	for (uint32_t k = 0; ok && k < n; k++)
-		ok = rename_name(output, k, err);
-	/* After a failure, newfile_abort takes what is left. */
-	if (ok) {
-		output->n_links = 0;
-		newfile_notify(output, false);
-		free(output->temp);
-		output->temp = NULL;
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return ok;
-}
-
-/* Notes that the file there is ours now, so that another output of the same input can replace it. */
-static void note_replaced(struct newfile *output, const struct stat *ours)
-{
-	struct stat st;
-
-	if (output->in_place &&
-	    fstatat(output->dirfd, newfile_base(output->target), &st,
-		AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_dev == ours->st_dev && st.st_ino == ours->st_ino)
-		output->input->was = st;
-}
-
 /*
  * Attributes before fsync, fsync before rename: after a crash there is the old file or
  * the new one, never a new one that is empty or has the wrong owner. The sync can take
@@ -433,23 +291,13 @@ static void note_replaced(struct newfile *output, const struct stat *ours)
 bool newfile_commit(struct newfile *output, struct err *err)
 {
 	int like_fd = output->input ? output->input->fd : -1;
-	struct stat ours;
 
 	if (!newfile_copy_attrs(output->fd, like_fd, err))
 		return false;
 	if (fsync(output->fd) < 0)
 		return err_set_errno(err, "cannot sync %s", output->temp);
-	if (!newfile_copy_attrs(output->fd, like_fd, err) || !check_temp(output, err))
-		return false;
-	if (fstat(output->fd, &ours) < 0)
-		return err_set_errno(err, "cannot stat %s", output->temp);
-	if (!replace_names(output, err))
-		return false;
-	note_replaced(output, &ours);
-	/* The file is synced: no error of a write is left to be told. */
-	close(output->fd);
-	output->fd = -1;
-	return true;
+	return newfile_copy_attrs(output->fd, like_fd, err) &&
+	       newfile_replace(output, err);
 }
 
 bool newfile_replaces(const struct newfile *output, const char *path)
@@ -460,23 +308,6 @@ bool newfile_replaces(const struct newfile *output, const char *path)
 	       stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Those that a rename has used up are gone already. */
-static void remove_links(const struct newfile *output)
-{
-	char temp[NAME_MAX + 1];
-	struct err ignored;
-	const char *base;
-
-	for (uint32_t k = 1; k <= output->n_links; k++) {
-		int dirfd = open_name(output, k, &base, temp, &ignored);
-
-		if (dirfd < 0)
-			continue;
-		unlinkat(dirfd, temp, 0);
-		close(dirfd);
-	}
-}
-
 /* Also the normal end: after a commit there is no temporary file left to remove. */
 void newfile_abort(struct newfile *output)
 {
@@ -485,7 +316,7 @@ void newfile_abort(struct newfile *output)
 	if ((output->target || output->memory) && output->fd >= 0)
 		close(output->fd);
 	if (output->temp) {
-		remove_links(output);
+		newfile_remove_links(output);
 		unlinkat(output->dirfd, newfile_base(output->temp), 0);
 		newfile_notify(output, false);
 	}

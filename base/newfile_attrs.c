@@ -198,13 +198,14 @@ bool newfile_copy_attrs(int fd, int like_fd, struct err *err)
 	/* chown clears setuid and capabilities, so set the owner first and those last. */
 	if (!copy_owner(fd, &like, is_privileged(like_fd, &like), err))
 		return false;
-	/* Before the mode, which would give the ACL its mask. */
-	if (!drop_acl(fd, err))
+	/* Where there is an ACL, the mode has its mask for the group, which may have less. So nobody else has rights
+	 * until the ACL is there. */
+	if (fchmod(fd, mode & S_IRWXU) < 0)
+		return err_set_errno(err, "cannot set the mode of the output");
+	if (!drop_acl(fd, err) || !copy_xattrs(fd, like_fd, err))
 		return false;
 	if (fchmod(fd, mode) < 0)
 		return err_set_errno(err, "cannot set the mode of the output");
-	if (!copy_xattrs(fd, like_fd, err))
-		return false;
 	/* The kernel silently drops setgid when we are not in the group. */
 	if (fstat(fd, &st) < 0)
 		return err_set_errno(err, "cannot stat the output");

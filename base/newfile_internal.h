@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of base/newfile.c that copies attributes, apart because of its size. */
+/* What the files of base/newfile.h share with each other only. */
 #ifndef BASE_NEWFILE_INTERNAL_H
 #define BASE_NEWFILE_INTERNAL_H
 
@@ -7,6 +7,22 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/newfile.h"
+
+/* The last part of a path. */
+const char *newfile_base(const char *path);
+
+/* Tells the watch of the temporary file. */
+void newfile_notify(const struct newfile *output, bool exists);
+
+/*
+ * Gives the temporary file, which is closed before, the name of the target, or all names of the
+ * input. ERR_IO when one of them is not the input any more as it was opened.
+ */
+ATTR_MUST_CHECK bool newfile_replace(struct newfile *output, struct err *err);
+
+/* Removes the temporary names besides the first that are left. */
+void newfile_remove_links(const struct newfile *output);
 
 /*
  * Gives the file fd the owner, mode and extended attributes of like_fd; -1 leaves those

@@ -53,10 +53,12 @@ static bool worker_work(const struct batch_job *job, size_t file, int fd)
 	return ok;
 }
 
-/* The pool notes signals; they end a worker. Those that were ignored at the start stay
- * ignored, except TERM, by which the pool ends workers. */
+/* The pool notes signals; they end a worker. Those that were ignored or blocked at the start stay
+ * so, except TERM, by which the pool ends workers. */
 static void worker_set_signals(const sigset_t *signals)
 {
+	sigset_t blocked = *signals;
+
 	for (size_t i = 0; i < TEMPORARY_N_SIGNALS; i++) {
 		int number = temporary_signals[i];
 		struct sigaction old;
@@ -67,7 +69,8 @@ static void worker_set_signals(const sigset_t *signals)
 	signal(SIGTERM, SIG_DFL);
 	/* The pool says which signal ended a worker, and removes its files. */
 	temporary_leave_faults();
-	sigprocmask(SIG_SETMASK, signals, NULL);
+	sigdelset(&blocked, SIGTERM);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
 /* The library's temporary file: the worker removes it if it can, otherwise the pool. */

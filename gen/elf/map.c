@@ -7,6 +7,7 @@
 #include "gen/elf/image.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ enum { OWN_MAPPED, OWN_WANTED, OWN_OURS };
 enum { OWN_GAP = 16 };
 /* Files up to this size are copied as a whole. */
 enum { MAP_SMALL = 64 << 10 };
+/* Holes may take so many bytes, or so many times those that there are. */
+enum { MAP_MAX_HOLES = 64 << 20, MAP_HOLES_TIMES = 64, MAP_BLOCK = 512 };
 
 struct image_pages {
 	/* One thread can prove the rows of a file while another compares its bytes. */
@@ -104,13 +107,13 @@ static void own_want(const struct image *image, uint64_t off, uint64_t size)
 			pages->states[i] = OWN_WANTED;
 }
 
-static bool own_wanted(const struct image *image, struct err *err)
+/* Copies those pages of [i, n) that are wanted. */
+static bool own_wanted(const struct image *image, size_t i, size_t n, struct err *err)
 {
 	struct image_pages *pages = image->pages;
 
-	for (size_t i = 0; pages && i < pages->n; i++) {
-		const uint8_t *wanted =
-		    memchr(pages->states + i, OWN_WANTED, pages->n - i);
+	for (; i < n; i++) {
+		const uint8_t *wanted = memchr(pages->states + i, OWN_WANTED, n - i);
 		size_t end;
 
 		if (!wanted)
@@ -127,14 +130,17 @@ static bool own_wanted(const struct image *image, struct err *err)
 bool image_own(
     const struct image *image, const uint8_t *bytes, uint64_t size, struct err *err)
 {
+	struct image_pages *pages = image->pages;
+	const uint64_t off = (uint64_t)(bytes - image->bytes);
 	bool ok;
 
-	if (!image->pages)
+	if (!pages || !size || !num_range_inside(off, size, image->size))
 		return true;
-	pthread_mutex_lock(&image->pages->lock);
-	own_want(image, (uint64_t)(bytes - image->bytes), size);
-	ok = own_wanted(image, err);
-	pthread_mutex_unlock(&image->pages->lock);
+	pthread_mutex_lock(&pages->lock);
+	own_want(image, off, size);
+	ok = own_wanted(image, (size_t)off / pages->page,
+	    (size_t)(off + size - 1) / pages->page + 1, err);
+	pthread_mutex_unlock(&pages->lock);
 	return ok;
 }
 
@@ -184,6 +190,47 @@ static bool restore_original(
 	}
 	return mprotect(map, image->size, PROT_READ) == 0 ||
 	       err_set_errno(err, "cannot map");
+}
+
+/* Whether holes are a small part, by asking for data until there is enough. What the file system does not know
+ * counts as data. */
+static bool map_has_data(const struct image *image, uint64_t enough)
+{
+	const off_t end = image->st.st_size;
+	uint64_t sum = 0;
+	off_t data = 0, hole = 0;
+
+	while (sum < enough) {
+		data = lseek(image->fd, hole, SEEK_DATA);
+		if (data < 0)
+			return errno != ENXIO;
+		hole = lseek(image->fd, data, SEEK_HOLE);
+		if (hole <= data || hole >= end)
+			hole = end;
+		sum += (uint64_t)(hole - data);
+	}
+	return true;
+}
+
+/*
+ * Holes are read as zeros, and cost as much as bytes. The kernel's count of blocks tells most files apart. It is low
+ * for files that are compressed or have just been written, so they are looked through, unless the descriptor's
+ * position is the caller's, too.
+ */
+static bool check_holes(
+    const struct image_from *from, const struct image *image, struct err *err)
+{
+	const uint64_t size = (uint64_t)image->st.st_size,
+		       enough = size / MAP_HOLES_TIMES;
+
+	if (size <= MAP_MAX_HOLES ||
+	    (uint64_t)image->st.st_blocks * MAP_BLOCK >= enough ||
+	    (from->fd < 0 && map_has_data(image, enough)))
+		return true;
+	return err_set(err, ERR_LIMIT,
+	    "0x%" PRIx64 " bytes of which more than 63 in 64 are holes, as a truncated "
+	    "or damaged copy has",
+	    size);
 }
 
 /* The name may be of a link in another file (.gnu_debuglink): it can be any device. */
@@ -250,6 +297,8 @@ bool image_map(const struct image_from *from, struct image *image, struct err *e
 	if (!image->path || !image->shown)
 		return err_set_nomem(err);
 	if (!from->size && !open_file(from, image, err))
+		return false;
+	if (!from->size && !from->original && !check_holes(from, image, err))
 		return false;
 	if (from->original_size > (uint64_t)image->st.st_size)
 		return err_set(err, ERR_IO,
@@ -329,5 +378,5 @@ bool image_own_tables(const struct image *image, struct err *err)
 		    phdr->p_type == IMAGE_PT_GNU_SFRAME)
 			own_want(image, phdr->p_offset, phdr->p_filesz);
 	}
-	return own_wanted(image, err);
+	return !image->pages || own_wanted(image, 0, image->pages->n, err);
 }

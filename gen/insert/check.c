@@ -196,7 +196,7 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 
 		last = plan->phdr_off + insert_table_size(plan);
 		if (plan->grow.n_moves)
-			last = plan->grow.shifted_end;
+			last = plan->grow.block_end;
 		want.p_filesz = want.p_memsz = last - was->p_offset;
 		if (was->p_filesz != was->p_memsz || was->p_flags & PF_W ||
 		    want.p_filesz < was->p_filesz ||

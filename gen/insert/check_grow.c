@@ -13,9 +13,10 @@
 /* Core dumps have the first page of a file, and tools look for these there. */
 static bool must_shift(const struct image_section *section)
 {
-	return strcmp(section->name, ".note.gnu.build-id") == 0 ||
-	       strcmp(section->name, ".note.package") == 0 ||
-	       strcmp(section->name, ".note.go.buildid") == 0;
+	return section->hdr.sh_type == SHT_NOTE &&
+	       (strcmp(section->name, ".note.gnu.build-id") == 0 ||
+		   strcmp(section->name, ".note.package") == 0 ||
+		   strcmp(section->name, ".note.go.buildid") == 0);
 }
 
 /* Behind the grown table and in the first page, or in the new segment behind the section. */

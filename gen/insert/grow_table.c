@@ -40,12 +40,14 @@ static enum obstacle table_place_segment(const struct image *image,
 {
 	const GElf_Phdr *first = &image->phdrs[slots->first_load];
 	uint64_t bias = first->p_vaddr - first->p_offset;
-	uint64_t align = insert_segment_align(image, bias), end, addr, off, hole, max;
+	/* Other segments can be aligned to more than the distance of the first one allows. */
+	uint64_t page = insert_segment_align(image, 0),
+		 align = insert_segment_align(image, bias), end, addr, off, hole, max;
 
 	if (!insert_end_of_memory(image, &end, err))
 		return OBSTACLE_NO_ROOM;
-	if (!num_align_up(end, align, &addr) ||
-	    __builtin_add_overflow(addr, align * INSERT_GUARD_PAGES, &addr) ||
+	if (!num_align_up(end, page, &addr) ||
+	    __builtin_add_overflow(addr, page * INSERT_GUARD_PAGES, &addr) ||
 	    !num_align_up(image->size, align, &off) || addr > insert_max_addr(slots))
 		return OBSTACLE_NO_ROOM;
 	/* Below the end of the file the address moves up, else the offset does. */
@@ -53,7 +55,7 @@ static enum obstacle table_place_segment(const struct image *image,
 	    addr - bias < off || addr - bias > INSERT_MAX_PLACE ? 0 : addr - bias - off;
 	max = image->size / HOLE_PART > MAX_HOLE ? image->size / HOLE_PART : MAX_HOLE;
 	if (slots->kernel)
-		max = align * (INSERT_GUARD_PAGES + 1);
+		max = page * (INSERT_GUARD_PAGES + 1);
 	if (hole <= max) {
 		off += hole;
 		addr = off + bias;

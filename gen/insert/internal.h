@@ -161,10 +161,10 @@ static inline uint64_t insert_table_size(const struct insert_plan *plan)
 	return (uint64_t)plan->n_phdrs * INSERT_PHDR_SIZE;
 }
 
-/* The end of the PT_LOAD that ends with the table, or with what shifts behind it. */
+/* The end of the PT_LOAD that ends with the table, or with what shifts and is free behind it. */
 static inline uint64_t insert_table_load_end(const struct insert_plan *plan)
 {
-	return plan->grow.n_moves ? plan->grow.shifted_end
+	return plan->grow.n_moves ? plan->grow.block_end
 				  : plan->phdr_off + insert_table_size(plan);
 }
 

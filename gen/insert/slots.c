@@ -216,39 +216,50 @@ static void find_room_unmapped(
 	slots->room_inside = slots->room;
 }
 
-/* Without section headers, the zeros after the table may be in use. */
-static void find_room(const struct image *image, struct insert_slots *slots)
+/* How many PT_LOADs map the table or a part of it, and the last of them. */
+static size_t find_table_load(const struct image *image, uint64_t end, size_t *load)
 {
-	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
-	bool inside = false, has_entry;
+	size_t n = 0;
 
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
-		if (phdr->p_type != PT_LOAD || phdr->p_offset > image->ehdr.e_phoff)
+		if (phdr->p_type != PT_LOAD ||
+		    !overlaps(image->ehdr.e_phoff, end - image->ehdr.e_phoff,
+			phdr->p_offset, phdr->p_filesz))
 			continue;
-		has_entry = num_range_inside(
-		    end - phdr->p_offset, INSERT_PHDR_SIZE, phdr->p_filesz);
-		if (!has_entry &&
-		    (end - phdr->p_offset != phdr->p_filesz || phdr->p_flags & PF_W ||
-			phdr->p_filesz != phdr->p_memsz))
-			continue;
-		inside = has_entry;
-		slots->table_load = i;
+		*load = i;
+		n++;
 	}
+	return n;
+}
+
+/* Without section headers, the zeros after the table may be in use. What maps the table has to map new
+ * entries, too. */
+static void find_room(const struct image *image, struct insert_slots *slots)
+{
+	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
+	size_t load, n = find_table_load(image, end, &load);
+	const GElf_Phdr *phdr = n ? &image->phdrs[load] : NULL;
+	bool inside;
+
 	if (!image->n_sections)
 		return;
-	if (slots->table_load == INSERT_NONE) {
+	if (n == 0)
 		find_room_unmapped(image, end, slots);
+	if (n != 1 || phdr->p_offset > image->ehdr.e_phoff || !(phdr->p_flags & PF_R) ||
+	    !phdr_is_right(image, phdr))
 		return;
-	}
-	if (!phdr_is_right(image, &image->phdrs[slots->table_load]))
+	inside = num_range_inside(end - phdr->p_offset, INSERT_PHDR_SIZE, phdr->p_filesz);
+	if (!inside && (end - phdr->p_offset != phdr->p_filesz || phdr->p_flags & PF_W ||
+			   phdr->p_filesz != phdr->p_memsz))
 		return;
+	slots->table_load = load;
 	while (slots->room < 2) {
 		uint64_t size = (slots->room + 1) * INSERT_PHDR_SIZE;
 
 		if (inside ? !room_is_free(image, end, size)
-			   : !insert_is_padding(image, slots->table_load, size))
+			   : !insert_is_padding(image, load, size))
 			break;
 		slots->room++;
 	}

@@ -92,19 +92,6 @@ static bool cfi_input_usable(
 	return cfi_input_has_fdes(input, err) || cfi_input_blame(input, cfi_image, err);
 }
 
-/* The marks of the patterns that options have. */
-static bool cfi_input_patterns(
-    struct cfi_input *input, const struct options *options, struct err *err)
-{
-	size_t n = options->exclude_sections.n + options->exclude_symbols.n;
-
-	if (n)
-		input->policy.matched = calloc(n, 1);
-	return (!n || input->policy.matched) && policy_find_excluded(&input->policy)
-		   ? true
-		   : err_set_nomem(err);
-}
-
 /* Counts what each source has; always true. */
 static bool cfi_input_count(struct cfi_input *input)
 {
@@ -143,7 +130,7 @@ bool cfi_input_read(const struct image *image, const struct image *cfi_image,
 		cfi_input_usable(input, cfi_image, err)) &&
 	    (!cfi_input_wants_names(options) ||
 		symbols_read(image, &input->symbols, err)) &&
-	    cfi_input_patterns(input, options, err) &&
+	    (policy_find_excluded(&input->policy) || err_set_nomem(err)) &&
 	    cfi_frames_read(&input->sources.section, &input->frames, err) &&
 	    (!image->object || object_settle(image, &input->frames, false, err)) &&
 	    cfi_sources_settle(image, &input->sources, &input->frames, err) &&
@@ -162,8 +149,7 @@ void cfi_input_forget(struct cfi_input *input)
 
 void cfi_input_deinit(struct cfi_input *input)
 {
-	free(input->policy.matched);
-	free(input->policy.excluded);
+	policy_deinit(&input->policy);
 	corrections_deinit(&input->corrections);
 	derived_deinit(&input->derived);
 	symbols_deinit(&input->symbols);

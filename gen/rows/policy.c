@@ -8,13 +8,8 @@
 #include "base/search.h"
 #include "base/names/demangle.h"
 
-static bool policy_names(const struct glob_list *globs, const char *name)
-{
-	for (size_t i = 0; i < globs->n; i++)
-		if (fnmatch(globs->list[i], name, 0) == 0)
-			return true;
-	return false;
-}
+/* What has been found of the symbols at one place. */
+enum { POLICY_KEPT = 1, POLICY_EXCLUDED };
 
 /* Marks every pattern that matches; several threads may mark the same one. */
 static bool policy_matches(
@@ -33,47 +28,85 @@ static bool policy_matches(
 
 bool policy_section_excluded(const struct policy *policy, uint64_t pc)
 {
-	const struct policy_area *areas = policy->excluded;
-	size_t i = search_list_above(areas, policy->n_excluded, start, pc);
 	bool any = false;
 
-	for (; i > 0 && areas[i - 1].reach > pc; i--)
-		if (areas[i - 1].end > pc)
-			any |= policy_matches(&policy->options->exclude_sections,
-			    areas[i - 1].name, policy->matched);
+	for (size_t k = 0; k < policy->options->exclude_sections.n; k++) {
+		const struct policy_areas *areas = &policy->excluded[k];
+		size_t i = search_list_above(areas->list, areas->n, start, pc);
+
+		if (!i || areas->list[i - 1].end <= pc)
+			continue;
+		__atomic_store_n(&policy->matched[k], 1, __ATOMIC_RELAXED);
+		any = true;
+	}
 	return any;
+}
+
+/* Sections of a damaged file overlap. Areas that do are joined, so that one search tells. */
+static void policy_join(struct policy_areas *areas)
+{
+	size_t n = 0;
+
+	qsort(areas->list, areas->n, sizeof(*areas->list), search_order);
+	for (size_t i = 0; i < areas->n; i++) {
+		const struct policy_area *area = &areas->list[i];
+
+		if (n && area->start <= areas->list[n - 1].end) {
+			if (area->end > areas->list[n - 1].end)
+				areas->list[n - 1].end = area->end;
+		} else {
+			areas->list[n++] = *area;
+		}
+	}
+	areas->n = n;
+}
+
+static bool policy_find_areas(
+    const struct image *image, const char *glob, struct policy_areas *areas)
+{
+	areas->list = calloc(image->n_sections + 1, sizeof(*areas->list));
+	if (!areas->list)
+		return false;
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const GElf_Shdr *hdr = &image->sections[i].hdr;
+		struct policy_area area = {.start = hdr->sh_addr};
+
+		if (hdr->sh_flags & SHF_ALLOC && hdr->sh_size &&
+		    !__builtin_add_overflow(hdr->sh_addr, hdr->sh_size, &area.end) &&
+		    fnmatch(glob, image->sections[i].name, 0) == 0)
+			areas->list[areas->n++] = area;
+	}
+	policy_join(areas);
+	return true;
 }
 
 bool policy_find_excluded(struct policy *policy)
 {
-	const struct image *image = policy->image;
-	const struct glob_list *globs = &policy->options->exclude_sections;
-	uint64_t reach = 0;
+	const struct glob_list *sections = &policy->options->exclude_sections;
+	const struct glob_list *symbols = &policy->options->exclude_symbols;
+	bool ok = true;
 
-	if (globs->n == 0)
+	if (!sections->n && !symbols->n)
 		return true;
-	policy->excluded = calloc(image->n_sections + 1, sizeof(*policy->excluded));
-	if (!policy->excluded)
+	policy->matched = calloc(sections->n + symbols->n, 1);
+	policy->excluded = calloc(sections->n + 1, sizeof(*policy->excluded));
+	policy->asked = calloc(policy->symbols->n + 1, 1);
+	if (!policy->matched || !policy->excluded || !policy->asked)
 		return false;
-	for (size_t i = 0; i < image->n_sections; i++) {
-		const GElf_Shdr *hdr = &image->sections[i].hdr;
-		struct policy_area area = {
-		    .start = hdr->sh_addr, .name = image->sections[i].name};
+	for (size_t i = 0; ok && i < sections->n; i++)
+		ok = policy_find_areas(
+		    policy->image, sections->list[i], &policy->excluded[i]);
+	return ok;
+}
 
-		if (hdr->sh_flags & SHF_ALLOC && hdr->sh_size &&
-		    !__builtin_add_overflow(hdr->sh_addr, hdr->sh_size, &area.end) &&
-		    policy_names(globs, area.name))
-			policy->excluded[policy->n_excluded++] = area;
-	}
-	qsort(policy->excluded, policy->n_excluded, sizeof(*policy->excluded),
-	    search_order);
-	for (size_t i = 0; i < policy->n_excluded; i++) {
-		struct policy_area *area = &policy->excluded[i];
-
-		reach = area->end > reach ? area->end : reach;
-		area->reach = reach;
-	}
-	return true;
+void policy_deinit(struct policy *policy)
+{
+	for (size_t i = 0; policy->excluded && i < policy->options->exclude_sections.n;
+	     i++)
+		free(policy->excluded[i].list);
+	free(policy->excluded);
+	free(policy->matched);
+	free(policy->asked);
 }
 
 /* As the file spells it, or as people do: "ns::f(int)". */
@@ -94,11 +127,20 @@ static bool policy_name_excluded(const struct policy *policy, const char *name)
 bool policy_symbol_excluded(const struct policy *policy, uint64_t pc)
 {
 	const struct symbols *symbols = policy->symbols;
-	size_t i = search_list_from(symbols->list, symbols->n, addr, pc);
+	const size_t first = search_list_from(symbols->list, symbols->n, addr, pc);
+	unsigned char answer;
 	bool any = false;
 
-	for (; i < symbols->n && symbols->list[i].addr == pc; i++)
+	if (first == symbols->n || symbols->list[first].addr != pc)
+		return false;
+	/* Many FDEs may begin where many symbols are. */
+	answer = __atomic_load_n(&policy->asked[first], __ATOMIC_RELAXED);
+	if (answer)
+		return answer == POLICY_EXCLUDED;
+	for (size_t i = first; i < symbols->n && symbols->list[i].addr == pc; i++)
 		any |= policy_name_excluded(policy, symbols->list[i].name);
+	__atomic_store_n(
+	    &policy->asked[first], any ? POLICY_EXCLUDED : POLICY_KEPT, __ATOMIC_RELAXED);
 	return any;
 }
 

@@ -13,11 +13,15 @@
 #include "gen/rows/refusal.h"
 #include "gen/sources/symbols_read.h"
 
-/* A section that --exclude-section names: addresses. */
+/* Addresses of sections. */
 struct policy_area {
 	uint64_t start, end;
-	uint64_t reach; /* the highest end of this and of those before */
-	const char *name;
+};
+
+/* Of the sections that one pattern of --exclude-section names: ascending, none meets another. */
+struct policy_areas {
+	struct policy_area *list;
+	size_t n;
 };
 
 /* Borrows all but the last members. */
@@ -31,13 +35,15 @@ struct policy {
 	/* A mark for each pattern of options that matched: sections, then symbols. NULL:
 	 * there are none. */
 	unsigned char *matched;
-	/* By start, as policy_find_excluded finds them; its caller frees them. */
-	struct policy_area *excluded;
-	size_t n_excluded;
+	struct policy_areas *excluded; /* of each pattern for sections */
+	/* Of each place that has symbols, by the first of them: what has been found. */
+	unsigned char *asked;
 };
 
-/* Finds the sections that options exclude. False when memory runs out. */
+/* Finds the sections that options exclude, and the room for marks; policy_deinit ends them, too, when
+ * memory runs out and this is false. */
 ATTR_MUST_CHECK bool policy_find_excluded(struct policy *policy);
+void policy_deinit(struct policy *policy);
 
 /* The reason to leave out all of [fde->pc, fde->pc + fde->range), or REFUSE_NOTHING. */
 enum refusal policy_fde(

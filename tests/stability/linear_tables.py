@@ -7,7 +7,7 @@ import struct
 from elf_files import ALLOC, EXEC, padded, uleb
 
 WRITE, INFO_LINK = 1, 64
-PROGBITS, SYMTAB, STRTAB, RELA, NOTE, DYNSYM, GROUP, RELR, SFRAME = 1, 2, 3, 4, 7, 11, 17, 19, 0x6FFFFFF4
+PROGBITS, SYMTAB, STRTAB, RELA, NOTE, NOBITS, DYNSYM, GROUP, RELR, SFRAME = 1, 2, 3, 4, 7, 8, 11, 17, 19, 0x6FFFFFF4
 LOAD, DYNAMIC, PT_NOTE = 1, 2, 4
 # What is code, and what is writable, has addresses of its own; all else has its offset.
 CODE, DATA = 0x40000000, 0x80000000
@@ -359,7 +359,19 @@ def go_headers(n):
 def one_place(n):
     """Symbols of one place."""
     elf = simple()
-    elf.symbols([(0, 0x12, 1, CODE + 4096, 1 + i) for i in range(n)], SYMTAB, b"\0f\0")
+    elf.symbols([(1, 0x12, 1, CODE + 4096, 1 + i) for i in range(n)], SYMTAB, b"\0f\0")
+    return elf.done()
+
+
+def asked_again(n):
+    """Functions in as many sections, and rows of a function that has as many names."""
+    elf = Elf()
+    start = elf.text(RET * 16 * n)
+    bare = elf.text(b"\x50\x58" * n + RET, ".bare")
+    elf.frame([(start + 16 * i, 16, b"") for i in range(n)])
+    for _ in range(n):
+        elf.section(".x", NOBITS, ALLOC, 0, 16 * n, start)
+    elf.symbols([(1, 0x12, 2, bare, 2 * n + 1) for _ in range(n)], SYMTAB, b"\0f\0")
     return elf.done()
 
 
@@ -490,6 +502,8 @@ TABLES = {
     "Go: headers": (16000, go_headers, {"report": REPORT}),
     "symbols of one place": (16000, one_place, {"report": REPORT, "json": JSON,
         "exclude": ["section", "-q", "-j1", "--exclude-symbol=x*", "--allow-unmatched", "in", "out"]}),
+    "patterns": (8000, asked_again, {"exclude": ["section", "-q", "-j1", "--derive", "--exclude-symbol=[g-z]*",
+        "--exclude-section=.x", "--allow-unmatched", "in", "out"]}),
     "names of relocations": (16000, long_names, {"check": CHECK, "derive": DERIVE}),
     "shared rows": (16000, shared_rows, SFRAMES),
     "rows of all functions": (4000, long_rows, SFRAMES),

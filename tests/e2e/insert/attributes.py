@@ -6,6 +6,7 @@ lost, and never given. cli_files.sh has the links and the full disks. TAP.
     attributes.py EH2SFRAME
 """
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -91,6 +92,29 @@ def attributes():
             fails("", "open/out", "a capability is not quietly lost")
 
 
+def never_more():
+    """What an ACL forbids the group is never open to it: the mode of a file with an ACL has the mask in the group's place."""
+    if not shutil.which("strace") or run("strace", "-qq", "-o", "/dev/null", "true").returncode:
+        skip("modes before the ACL", "no strace")
+        return
+    fresh(0o755)
+    try:
+        os.setxattr("in", "system.posix_acl_access", ACL)
+    except OSError as why:
+        skip("modes before the ACL", str(why))
+        return
+    run("strace", "-f", "-qq", "-o", "log", "-e", "trace=fchmod,fsetxattr,fremovexattr,openat", "./tool", "-q", "in", "out")
+    open_to, acl, seen = [], False, 0
+    with open("log", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            mode = re.search(r"fchmod\(\d+, 0(\d+)\)|\.eh2sframe\.\w+\", .*O_CREAT.*, 0(\d+)\)", line)
+            acl = "fsetxattr" in line and "acl_access" in line or acl and "fremovexattr" not in line
+            seen += bool(mode)
+            if mode and not acl and int(mode[1] or mode[2], 8) & 0o77:
+                open_to.append(line)
+    check(seen > 2 and acl and not open_to and of("out") == of("in"), "a file is open to nobody else before it has the ACL", "".join(open_to))
+
+
 def no_room():
     """A file system that has no room for a value: what decides about access is not quietly lost, anything else is."""
     if not shutil.which("strace") or run("strace", "-qq", "-o", "/dev/null", "true").returncode:
@@ -133,6 +157,7 @@ with tempfile.TemporaryDirectory() as scratch:
     modes()
     owners()
     attributes()
+    never_more()
     no_room()
     names()
     os.chdir("/")

@@ -355,6 +355,20 @@ sparse() {
 	check sparse sparse @
 }
 
+# A terabyte of holes is neither read nor copied, by whatever way the file is opened.
+holes() {
+	local words
+	mkdir -p vast
+	gcc -O1 -x c - -o vast/in <<<'int main(void) { return 0; }'
+	if ! truncate -s 1T vast/in; then skip "holes" "NO SUCH FILES HERE"; return; fi
+	for words in "report vast/in" "vast/in out" "check vast/in" "remove vast/in out" "tree convert -q vast"; do
+		# shellcheck disable=SC2086
+		timeout 60 "$eh2sframe" $words >said 2>&1
+		is "holes, $words: one line" test "$? $(wc -l <said) $(grep -c ' are holes, .*; leave the file out' said)" = "1 1 1"
+	done
+	rm -r vast
+}
+
 # In place, through names that are not the file's own.
 places() {
 	local method problems
@@ -447,6 +461,7 @@ privileged
 places
 closed
 full
+holes
 if [ "$long" ]; then
 	loader_and_libc
 	languages

@@ -313,6 +313,67 @@ def large_alignments():
                   f"{what}: remove gives the original back")
 
 
+def table_loads():
+    """Who maps the table must map what it grows by."""
+    write("start.c", b"void _start(void) { __builtin_trap(); }\n")
+    must("gcc", "-O1", "-static", "-nostdlib", "-o", "start", "start.c", "-Wl,-z,separate-code")
+    for what in ("memory behind the table's bytes", "a table that can only be executed", "two segments that map the table"):
+        elf = Elf("start")
+        if "executed" in what:
+            elf.phdrs.insert(0, [PHDR, 4, 0, 0, 0, 0, 0, 8])
+        elf.table_at_end(len(elf.phdrs) + 1)
+        last = [phdr for phdr in elf.phdrs if phdr[0] == LOAD][-1]
+        if "memory" in what:
+            last[6] += 8
+        elif "executed" in what:
+            last[1], last[5], last[6] = 1, last[5] + 120, last[6] + 120
+        else:
+            size = elf.phoff + 56 * (len(elf.phdrs) + 1)
+            elf.phdrs.insert(0, [LOAD, 4, 0, 0x3F0000, 0x3F0000, size, size, PAGE])
+            last[5] = last[6] = 56 * len(elf.phdrs) + 120
+        elf.write("mapped")
+        sound("mapped", what)
+    # The first segment's place allows pages of 4 KiB alone, the last one has those of 64 KiB.
+    gcc = "aarch64-linux-gnu-gcc"
+    if run("which", gcc).returncode:
+        skip("segments of different pages", f"no {gcc}")
+        return
+    write("data.c", b"int data = 5;\nint get(void) { return data; }\n")
+    must(gcc, "-O1", "-shared", "-nostdlib", "-o", "pages", "data.c",
+         "-Wl,-z,max-page-size=0x1000,-z,norelro,-Ttext-segment=0x401000,--build-id=none")
+    elf = Elf("pages")
+    loads = [phdr for phdr in elf.phdrs if phdr[0] == LOAD]
+    for phdr in elf.phdrs:
+        if phdr[2] >= loads[-1][2]:
+            phdr[3] = phdr[4] = 0x410000 + phdr[2]
+    loads[-1][7] = 1 << 16
+    elf.bytes[40:48], elf.bytes[58:64], elf.sections = bytes(8), bytes(6), []
+    elf.bytes = elf.bytes[:loads[-1][2] + loads[-1][5]]
+    elf.write("pages")
+    sound("pages", "segments of different pages")
+
+
+def a_spare_header():
+    """The first segment ends with notes that shift into its padding, and with what is kept free behind them."""
+    write("start.c", b"void _start(void) { __builtin_trap(); }\n")
+    must("gcc", "-O1", "-static-pie", "-nostdlib", "-fPIE", "-o", "spare", "start.c", "-Wl,-z,separate-code,-z,norelro,--build-id")
+    elf = Elf("spare")
+    next(phdr for phdr in elf.phdrs if phdr[0] == 0x6474E551)[0] = 0
+    elf.write("spare")
+    sound("spare", "one spare header, and padding")
+
+
+def sound(name, why):
+    """Any method converts it, or refuses it in one line; what is made is proven, and comes back."""
+    done = []
+    for method in ("auto", "grow"):
+        made = run(TOOL, "-q", f"--method={method}", name, "out")
+        if made.returncode == 0:
+            done.append(run(TOOL, "verify", "-q", "out").returncode == 0 and run(TOOL, "remove", "-q", "out", "back").returncode == 0
+                        and read("back") == read(name))
+        check(made.returncode == 0 and done[-1], f"{why}, {method}: is converted", made.stderr)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
     loaders()
@@ -323,5 +384,7 @@ with tempfile.TemporaryDirectory() as scratch:
     no_section_headers()
     wide_gaps()
     large_alignments()
+    table_loads()
+    a_spare_header()
     os.chdir("/")
 plan()
