@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What the tests in Python have in common: lines of TAP, and commands that are run."""
 import os
+import struct
 import subprocess
 import time
 
+# Rights of a user (posix_acl_xattr.h).
+ACL = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in (
+    (1, 7, -1), (2, 4, 1234), (4, 5, -1), (16, 5, -1), (32, 5, -1)))
 count = 0
 failed = 0
 
@@ -49,6 +53,15 @@ def known_to_git():
 
 def run(*argv):
     return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+
+
+def read(path):
+    """The bytes of a file; None when there is none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
 
 
 def wait_for(condition, process=None):

@@ -28,9 +28,7 @@ def poke(path, offset, value):
 
 def compile_to(path, *flags):
     text = "int f(int x) { return x + 1; } int main(void) { return f(-1); }"
-    subprocess.run(
-        ["gcc", "-O1", *flags, "-x", "c", "-", "-o", path], input=text, text=True, check=True
-    )
+    subprocess.run(["gcc", "-O1", *flags, "-x", "c", "-", "-o", path], input=text, text=True, check=True)
 
 
 def make_tree(top):
@@ -99,15 +97,7 @@ def make_tree(top):
     return convert
 
 
-SKIPS = {
-    "other-machine": 2,
-    "relocatable": 1,
-    "core": 1,
-    "no-cfi": 1,
-    "debug-only": 1,
-    "has-sframe": 1,
-    "loader": 1,
-}
+SKIPS = {"other-machine": 2, "relocatable": 1, "core": 1, "no-cfi": 1, "debug-only": 1, "has-sframe": 1, "loader": 1}
 
 
 def test_everything():
@@ -149,11 +139,7 @@ def test_everything():
     report = schema_lib.document(outputs[0][1])
     summary = report["summary"]
     check(summary["skipped"] == SKIPS, "skipped, by reason", summary)
-    check(
-        (summary["done"], summary["failed"], summary["not_elf"]) == (len(convert), {}, 4),
-        "counts",
-        summary,
-    )
+    check((summary["done"], summary["failed"], summary["not_elf"]) == (len(convert), {}, 4), "counts", summary)
     paths = [file["path"] for file in report["files"]]
     check(paths == sorted(paths) and len(paths) == len(convert) + sum(SKIPS.values()), "files by path", paths)
     linked = next(file for file in report["files"] if "links" in file)
@@ -164,19 +150,14 @@ def test_everything():
         "names of one file",
         linked["links"],
     )
-    check(
-        "tree/bin/lat?n" in paths and "tree/bin/new\nline" in paths,
-        "names of all kinds in the report",
-    )
+    check("tree/bin/lat?n" in paths and "tree/bin/new\nline" in paths, "names of all kinds in the report")
     lines = outputs[0][0].decode(errors="replace").splitlines()
     check(
         len(lines) == len(paths) + 1 and any("new\\012line: " in line for line in lines),
         "one line per file, whatever its name",
         lines,
     )
-    check(
-        all(line == re.sub(r"[\0-\x1f]", "", line) for line in lines), "and no control characters"
-    )
+    check(all(line == re.sub(r"[\0-\x1f]", "", line) for line in lines), "and no control characters")
     again = run(TOOL, "tree", "convert", "tree")
     check(
         again.status == 0 and again.out.startswith(b"0 converted, %d skipped" % len(paths)),
@@ -236,11 +217,7 @@ def test_names():
     os.mkfifo("pipe")
     for path in ("pipe", "/dev/null"):
         got = run(TOOL, "tree", "convert", path)
-        check(
-            got.status == 1 and b"neither a regular file nor a directory" in got.err,
-            f"{path} is not opened",
-            got,
-        )
+        check(got.status == 1 and b"neither a regular file nor a directory" in got.err, f"{path} is not opened", got)
     copy("/bin/cat", "n/.eh2sframe.aaaaaa")
     os.chmod("n/.eh2sframe.aaaaaa", 0o600)
     copy("n", "n2")
@@ -253,11 +230,7 @@ def test_names():
     )
     os.unlink("n/.eh2sframe.aaaaaa")
     got = run(TOOL, "tree", "convert", "/etc/passwd")
-    check(
-        got.status == 0 and got.out == b"0 converted, 0 skipped, 0 failed, 1 not ELF\n",
-        "a file that is not ELF",
-        got,
-    )
+    check(got.status == 0 and got.out == b"0 converted, 0 skipped, 0 failed, 1 not ELF\n", "a file that is not ELF", got)
     copy("/bin/ls", "program")
     before = digest("program")
     got = run(TOOL, "tree", "convert", "--report-file=program", "program")
@@ -303,11 +276,7 @@ def test_failures():
     poke("f/broken", 40, b"\xff" * 7)
     copy("f", "f0")
     got = run(TOOL, "tree", "convert", "f", "--report-file=f.json")
-    check(
-        got.status == 1 and got.out.startswith(b"3 converted") and b"f/broken: " in got.err,
-        "a damaged file",
-        got,
-    )
+    check(got.status == 1 and got.out.startswith(b"3 converted") and b"f/broken: " in got.err, "a damaged file", got)
     report = schema_lib.read("f.json")
     broken = next(file for file in report["files"] if file["path"] == "f/broken")
     check(
@@ -321,11 +290,7 @@ def test_failures():
     subprocess.run(["rm", "-r", "f"], check=True)
     copy("f0", "f")
     got = run(TOOL, "tree", "convert", "--min-coverage=100", "--min-coverage-of=text", "f")
-    check(
-        got.status == 5 and got.out.startswith(b"0 converted, 0 skipped, 4 failed"),
-        "coverage that is too low",
-        got,
-    )
+    check(got.status == 5 and got.out.startswith(b"0 converted, 0 skipped, 4 failed"), "coverage that is too low", got)
     check(picture("f") == picture("f0"), "changes nothing")
     got = run(TOOL, "tree", "convert", "f", "--report-file=/dev/full")
     check(
@@ -339,9 +304,7 @@ def test_failures():
 def on_terminal(*argv):
     """Standard error of a run that has it on a terminal."""
     leader, follower = pty.openpty()
-    with subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=follower, env={**os.environ, "TERM": "xterm"}
-    ) as process:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=follower, env={**os.environ, "TERM": "xterm"}) as process:
         os.close(follower)
         text = b""
         while True:
@@ -366,9 +329,7 @@ def test_bar():
     check(b" files  " in text and b"% " in text, "a bar on a terminal", text[:300])
     check(last == b"\x1b[K", "that is gone in the end", last)
     plain = text.replace(b"\x1b[K", b"").replace(b"\r", b"")
-    check(
-        not re.search(rb"[\0-\x1f\x7f-\xff]", plain), "with names that move no cursor", plain[:300]
-    )
+    check(not re.search(rb"[\0-\x1f\x7f-\xff]", plain), "with names that move no cursor", plain[:300])
     check(all(len(p) < 80 for p in text.replace(b"\x1b[K", b"").split(b"\r")), "on one line")
     check(out.count(b"\n") == 1, "and one line of output", out)
     subprocess.run(["rm", "-rf", "bar"], check=True)

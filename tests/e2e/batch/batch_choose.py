@@ -33,11 +33,7 @@ def make(top):
 
 def converted(top):
     """The files below a directory that have a section."""
-    return sorted(
-        name
-        for name in FILES
-        if run(TOOL, "dump", f"{top}/{name}").status == 0
-    )
+    return sorted(name for name in FILES if run(TOOL, "dump", f"{top}/{name}").status == 0)
 
 
 def test_globs():
@@ -104,11 +100,7 @@ def test_remove():
     run(TOOL, "tree", "convert", "-q", "r")
     copy("r", "outside")
     got = run(TOOL, "tree", "remove", "-j2", "r")
-    check(
-        got.status == 0 and not got.err and got.out == b"5 restored, 0 skipped, 0 failed, 1 not ELF\n",
-        "remove",
-        got,
-    )
+    check(got.status == 0 and not got.err and got.out == b"5 restored, 0 skipped, 0 failed, 1 not ELF\n", "remove", got)
     check(picture("r") == was, "the originals, modes and links")
     check(not strays("."), "no temporary file is left")
     got = run(TOOL, "tree", "remove", "-v", "r")

@@ -16,15 +16,10 @@ import sys
 
 import schema_lib
 from batch_lib import copy, digest, programs, remove, run, scratch
-from tap import check, plan, skip
+from tap import check, plan, read, skip
 
 TOOL = os.path.realpath(sys.argv[1])
 ROOT = os.path.realpath(sys.argv[2])
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def make_tree(top):
@@ -44,9 +39,7 @@ def make_tree(top):
         file.write(read("/bin/ls")[:16] + b"\1\0" + read("/bin/ls")[18:])
     subprocess.run(["cp", "/bin/cat", os.fsencode(f"{top}/latin") + b"\xe9"], check=True)
     subprocess.run([TOOL, "-q", "--format=3", "/bin/cat", f"{top}/a/done"], check=True)
-    return [os.fsencode(n) for n in names + [f"{top}/object.o", f"{top}/a/done"]] + [
-        os.fsencode(f"{top}/latin") + b"\xe9"
-    ]
+    return [os.fsencode(n) for n in names + [f"{top}/object.o", f"{top}/a/done"]] + [os.fsencode(f"{top}/latin") + b"\xe9"]
 
 
 def batch(report, *paths):
@@ -78,9 +71,7 @@ def test_parts():
         check(
             got.status == 0 and read("merged.json") == read("whole.json"),
             f"{len(reports)} parts: byte for byte the report of the tree",
-            subprocess.run(
-                ["diff", "whole.json", "merged.json"], capture_output=True, text=True, check=False
-            ).stdout,
+            subprocess.run(["diff", "whole.json", "merged.json"], capture_output=True, text=True, check=False).stdout,
         )
     # In any order, and in steps.
     merge("one.json", *reports[:2])
@@ -140,11 +131,7 @@ def test_plain():
     got = merge("merged.json", "plain.json", "single.json")
     files = schema_lib.document(read("merged.json"))["files"]
     alone = schema_lib.document(read("plain.json"))["files"] + schema_lib.document(read("single.json"))["files"]
-    check(
-        got.status == 0 and files == sorted(alone, key=lambda file: file["path"]),
-        "reports of single files",
-        got,
-    )
+    check(got.status == 0 and files == sorted(alone, key=lambda file: file["path"]), "reports of single files", got)
     got = run(TOOL, "merge", "-o", "merged.json", "plain.json")
     check(got.out.startswith(b"2 reported, 0 skipped, 0 failed"), "nothing was converted", got)
     got = run(TOOL, "merge", "-o", "merged.json", "plain.json", "single.json")
@@ -262,16 +249,10 @@ def test_documented():
         shutil.rmtree("root")
         os.rename("root.before", "root")
         batch("once.json", "root")
-        check(
-            got.returncode == 0 and read("all.json") == read("once.json"),
-            "ninja: as one run",
-            got.stdout + got.stderr,
-        )
+        check(got.returncode == 0 and read("all.json") == read("once.json"), "ninja: as one run", got.stdout + got.stderr)
     else:
         skip("ninja", "not installed")
-    got = subprocess.run(
-        ["sh", "-ec", text["sh"]], env=path, capture_output=True, text=True, check=False
-    )
+    got = subprocess.run(["sh", "-ec", text["sh"]], env=path, capture_output=True, text=True, check=False)
     report = schema_lib.document(read("archive.json"))
     check(
         got.stdout.startswith("4 converted, 0 skipped, 0 failed")
@@ -281,10 +262,7 @@ def test_documented():
         got.stdout + got.stderr,
     )
     tree = ast.parse(text["starlark"])
-    check(
-        [f.name for f in tree.body] == ["sframe_tree", "sframe_package", "sframe_report"],
-        "the Bazel rules can be parsed",
-    )
+    check([f.name for f in tree.body] == ["sframe_tree", "sframe_package", "sframe_report"], "the Bazel rules can be parsed")
 
 
 def main():

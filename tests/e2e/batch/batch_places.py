@@ -205,11 +205,7 @@ def test_space():
     if got.status in (77, 1) and b"converted" not in got.out:
         skip("a full file system", "nothing can be mounted here")
     else:
-        check(
-            got.status == 3 and b"0 strays" in got.out and b"neither" not in got.out,
-            "a full file system",
-            got,
-        )
+        check(got.status == 3 and b"0 strays" in got.out and b"neither" not in got.out, "a full file system", got)
         check(b"No space left on device" in got.err and b"0 converted" not in got.out,
               "what there is room for is converted", got)
 

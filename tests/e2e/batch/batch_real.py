@@ -43,9 +43,7 @@ def links(top):
 
 
 def in_root(top, argv):
-    done = subprocess.run(
-        ["unshare", "-r", "chroot", top, *argv], capture_output=True, check=False
-    )
+    done = subprocess.run(["unshare", "-r", "chroot", top, *argv], capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -106,11 +104,7 @@ def main():
             print("#", line)
         failures = [f for f in report["files"] if f["status"] not in (0, 6)]
         # Refusals for a reason, of files that the command refuses alone, too.
-        check(
-            got.status in (0, 1) and {f["status"] for f in failures} <= {1},
-            f"{len(failures)} files refused",
-            failures,
-        )
+        check(got.status in (0, 1) and {f["status"] for f in failures} <= {1}, f"{len(failures)} files refused", failures)
         check(links("root") == files, f"{len(files)} groups of hard links are as before")
         check(not strays("root"), "no temporary file is left")
         now, before = picture("root")[0], picture("root.before")[0]
@@ -118,11 +112,7 @@ def main():
         for file in report["files"]:
             for path in [file["path"], *file.get("links", [])] if file["status"] == 0 else []:
                 done[os.fsencode(os.path.relpath(path, "root"))] = file
-        odd = [
-            key
-            for key in before
-            if (now.get(key) == before[key]) == (key in done) or now[key][:4] != before[key][:4]
-        ]
+        odd = [key for key in before if (now.get(key) == before[key]) == (key in done) or now[key][:4] != before[key][:4]]
         check(not odd and now.keys() == before.keys(), "all else is as it was", odd[:9])
         wrong = verify(sorted(done))
         check(not wrong, f"verify of {len(done)} names", wrong)
@@ -131,10 +121,7 @@ def main():
         check(again.out.startswith(b"0 converted"), "a second time there is nothing to do", again)
         shutil.rmtree("root")
         began = time.monotonic()
-        subprocess.run(
-            ["find", "root.before", "-type", "f", "-exec", "cp", "--", "{}", "copied", ";"],
-            check=True,
-        )
+        subprocess.run(["find", "root.before", "-type", "f", "-exec", "cp", "--", "{}", "copied", ";"], check=True)
         print(f"# find -exec cp of each file: {time.monotonic() - began:.1f} s, tree: {took:.1f} s")
     finally:
         remove(top)

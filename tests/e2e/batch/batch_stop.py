@@ -131,9 +131,7 @@ def test_interrupt():
     for moment in range(MOMENTS // 3):
         copy("old", "tree")
         renames = Renames("tree")
-        # A signal that the caller has blocked ends workers all the same.
-        process = start("-q", "-j2", "tree", start_new_session=True,
-                        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM}))
+        process = start("-q", "-j2", "tree", start_new_session=True)
         renames.wait(rng.randrange(n_names), process)
         time.sleep(rng.random() * 0.05)
         # Every other time only what the user started, whose workers must end, too.
@@ -194,14 +192,27 @@ def slow_tree(top):
         subprocess.run(["cp", "/bin/ls", f"outside/{name}"], check=True)
 
 
-def slow(top):
+def slow(top, **how):
     """Starts a run, and stops it and its worker when it has begun with the first file. A worker makes its new file, notes
     the name and writes: KILL between the first two would leave the file behind."""
-    process = start("-j1", "--witness=libdwarf", top, start_new_session=True)
+    process = start("-j1", "--witness=libdwarf", top, start_new_session=True, **how)
     if not wait_for(lambda: any(map(os.path.getsize, strays(f"{top}/first"))), process):
         raise RuntimeError("it does not begin")
     os.killpg(process.pid, signal.SIGSTOP)
     return process
+
+
+def test_blocked():
+    """Workers are ended by TERM, which the caller may have blocked."""
+    slow_tree("b")
+    old = picture("b")
+    process = slow("b", preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM}))
+    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGCONT)
+    process.communicate()
+    check(process.returncode == -signal.SIGINT and picture("b") == old and not strays("b"),
+          "INT, where the caller has blocked TERM: a worker does not go on", process.returncode)
+    subprocess.run(["rm", "-rf", "b", "outside"], check=True)
 
 
 def test_changes():
@@ -232,16 +243,8 @@ def test_changes():
         ("c/moved/file", "cannot open the directory: "),
         ("c/first/cc1", "changed while it was converted; left as it is"),
     ):
-        check(
-            any(line.startswith(f"eh2sframe: {path}: {words}") for line in said),
-            f"{path}: {words}",
-            err.decode(),
-        )
-    check(
-        process.returncode == 3 and out.startswith(b"1 converted, 0 skipped, 7 failed"),
-        "the others go on",
-        out,
-    )
+        check(any(line.startswith(f"eh2sframe: {path}: {words}") for line in said), f"{path}: {words}", err.decode())
+    check(process.returncode == 3 and out.startswith(b"1 converted, 0 skipped, 7 failed"), "the others go on", out)
     check(before == {name: digest(f"c/{name}") for name in before}, "what changed is left alone")
     check(picture("outside") == outside, "nothing outside was touched")
     check(not strays("c") and not strays("c.moved") and not strays("outside"), "nothing is left")
@@ -297,9 +300,7 @@ def test_calls():
         got = run(TOOL, "tree", *verb, "-j1", "s", env=env, start_new_session=True)
         made = [digest(f"s/{name}") for name in names]
         wrong = strays("s") + [name for name, d in zip(names, made) if d not in (old, new)]
-        if got.err.count(b"\n") != (got.status != 0) or not got.err.startswith(
-            b"eh2sframe: s/1: "[: 16 * (got.status != 0)]
-        ):
+        if got.err.count(b"\n") != (got.status != 0) or not got.err.startswith(b"eh2sframe: s/1: "[: 16 * (got.status != 0)]):
             wrong.append(got)
         return got, made.count(new), wrong
 
@@ -394,6 +395,7 @@ def main():
     try:
         test_interrupt()
         test_ignored()
+        test_blocked()
         test_changes()
         test_worker()
         test_calls()

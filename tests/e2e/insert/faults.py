@@ -14,12 +14,11 @@ import collections
 import concurrent.futures
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 
-from tap import check, plan
+from tap import ACL, check, plan, read
 
 LONG = "long" in sys.argv[3:]
 WANTED = 500 if LONG else 150
@@ -28,17 +27,6 @@ FAULTS = ["ENOSPC", "EIO", "KILL_BEFORE", "KILL_AFTER", "TERM"]
 SIGNALS = {"KILL_BEFORE": 9, "KILL_AFTER": 9, "TERM": 15}
 METHODS = ["slack", "grow"] if LONG else ["grow"]
 OLD = b"what was here before"
-# Rights of a user (posix_acl_xattr.h).
-ACL = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in (
-    (1, 7, -1), (2, 4, 1234), (4, 5, -1), (16, 5, -1), (32, 1, -1)))
-
-
-def read(path):
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
 
 
 def call(*argv, **env):

@@ -10,7 +10,7 @@ import struct
 import sys
 import tempfile
 
-from tap import check, must, plan, run, skip
+from tap import check, must, plan, read, run, skip
 
 TOOL = os.path.abspath(sys.argv[1])
 HEADER, SECTION = "<IIQQQQQQ", "<IIQQQQIIQQ"
@@ -38,6 +38,11 @@ class Elf:
             struct.pack_into(SECTION, self.bytes, self.shoff + 64 * i, *section)
         write(path, self.bytes)
 
+    def bare(self):
+        """Without section headers, and what stands behind the segments."""
+        self.bytes[40:48], self.bytes[58:64], self.sections = bytes(8), bytes(6), []
+        self.bytes = self.bytes[:max(phdr[2] + phdr[5] for phdr in self.phdrs if phdr[0] == LOAD)]
+
     def table_at_end(self, n, before_page_end=None):
         """Moves the program headers to a last segment, where they are n. They end so far before the end of a page."""
         loads = [phdr for phdr in self.phdrs if phdr[0] == LOAD]
@@ -60,11 +65,6 @@ def write(path, data):
     with open(path, "wb") as file:
         file.write(data)
     os.chmod(path, 0o755)
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def works(name, why, *options, says=None):
@@ -154,8 +154,7 @@ def loaders():
     # A linker gives a library the start of .text as its entry point.
     program("entry.so", "int entry(int a) { return a + 1; }\n", "-shared", "-nostdlib", "-fPIC", "-Wl,-e,entry")
     elf = Elf("entry.so")
-    elf.bytes[40:48], elf.bytes[58:64], elf.sections = bytes(8), bytes(6), []
-    elf.bytes = elf.bytes[:max(phdr[2] + phdr[5] for phdr in elf.phdrs)]
+    elf.bare()
     elf.write("bare.so")
     for name in ("entry.so", "bare.so"):
         made = run(TOOL, "-q", name, "out")
@@ -241,8 +240,7 @@ def no_section_headers():
     """After another tool has written to the header, remove cannot, and --refresh can."""
     for method in ("slack", "grow"):
         elf = Elf("hello")
-        elf.bytes = elf.bytes[:max(phdr[2] + phdr[5] for phdr in elf.phdrs)]
-        elf.bytes[40:48], elf.bytes[58:64], elf.sections = bytes(8), bytes(6), []
+        elf.bare()
         elf.write("bare")
         works("bare", f"no section headers, {method}", f"--method={method}")
         must(TOOL, "-q", f"--method={method}", "bare", "edited")
@@ -313,9 +311,16 @@ def large_alignments():
                   f"{what}: remove gives the original back")
 
 
+def sound(name, why):
+    """It is converted, proven and comes back."""
+    for method in ("auto", "grow"):
+        made = run(TOOL, "-q", f"--method={method}", name, "out")
+        check(made.returncode == 0 and not run(TOOL, "verify", "-q", "out").returncode + run(TOOL, "remove", "-q", "out", "back").returncode
+              and read("back") == read(name), f"{why}, {method}: is converted", made.stderr)
+
+
 def table_loads():
     """Who maps the table must map what it grows by."""
-    write("start.c", b"void _start(void) { __builtin_trap(); }\n")
     must("gcc", "-O1", "-static", "-nostdlib", "-o", "start", "start.c", "-Wl,-z,separate-code")
     for what in ("memory behind the table's bytes", "a table that can only be executed", "two segments that map the table"):
         elf = Elf("start")
@@ -333,7 +338,16 @@ def table_loads():
             last[5] = last[6] = 56 * len(elf.phdrs) + 120
         elf.write("mapped")
         sound("mapped", what)
-    # The first segment's place allows pages of 4 KiB alone, the last one has those of 64 KiB.
+    # The first segment ends with notes that shift into its padding, and with what is kept free behind them.
+    must("gcc", "-O1", "-static-pie", "-nostdlib", "-fPIE", "-o", "spare", "start.c", "-Wl,-z,separate-code,-z,norelro,--build-id")
+    elf = Elf("spare")
+    next(phdr for phdr in elf.phdrs if phdr[0] == 0x6474E551)[0] = 0
+    elf.write("spare")
+    sound("spare", "one spare header, and padding")
+
+
+def other_pages():
+    """The first segment's place allows pages of 4 KiB alone, the last one has those of 64 KiB."""
     gcc = "aarch64-linux-gnu-gcc"
     if run("which", gcc).returncode:
         skip("segments of different pages", f"no {gcc}")
@@ -342,36 +356,13 @@ def table_loads():
     must(gcc, "-O1", "-shared", "-nostdlib", "-o", "pages", "data.c",
          "-Wl,-z,max-page-size=0x1000,-z,norelro,-Ttext-segment=0x401000,--build-id=none")
     elf = Elf("pages")
-    loads = [phdr for phdr in elf.phdrs if phdr[0] == LOAD]
+    last = [phdr for phdr in elf.phdrs if phdr[0] == LOAD][-1]
     for phdr in elf.phdrs:
-        if phdr[2] >= loads[-1][2]:
-            phdr[3] = phdr[4] = 0x410000 + phdr[2]
-    loads[-1][7] = 1 << 16
-    elf.bytes[40:48], elf.bytes[58:64], elf.sections = bytes(8), bytes(6), []
-    elf.bytes = elf.bytes[:loads[-1][2] + loads[-1][5]]
+        phdr[3] = phdr[4] = phdr[3] if phdr[2] < last[2] else 0x410000 + phdr[2]
+    last[7] = 1 << 16
+    elf.bare()
     elf.write("pages")
     sound("pages", "segments of different pages")
-
-
-def a_spare_header():
-    """The first segment ends with notes that shift into its padding, and with what is kept free behind them."""
-    write("start.c", b"void _start(void) { __builtin_trap(); }\n")
-    must("gcc", "-O1", "-static-pie", "-nostdlib", "-fPIE", "-o", "spare", "start.c", "-Wl,-z,separate-code,-z,norelro,--build-id")
-    elf = Elf("spare")
-    next(phdr for phdr in elf.phdrs if phdr[0] == 0x6474E551)[0] = 0
-    elf.write("spare")
-    sound("spare", "one spare header, and padding")
-
-
-def sound(name, why):
-    """Any method converts it, or refuses it in one line; what is made is proven, and comes back."""
-    done = []
-    for method in ("auto", "grow"):
-        made = run(TOOL, "-q", f"--method={method}", name, "out")
-        if made.returncode == 0:
-            done.append(run(TOOL, "verify", "-q", "out").returncode == 0 and run(TOOL, "remove", "-q", "out", "back").returncode == 0
-                        and read("back") == read(name))
-        check(made.returncode == 0 and done[-1], f"{why}, {method}: is converted", made.stderr)
 
 
 with tempfile.TemporaryDirectory() as scratch:
@@ -385,6 +376,6 @@ with tempfile.TemporaryDirectory() as scratch:
     wide_gaps()
     large_alignments()
     table_loads()
-    a_spare_header()
+    other_pages()
     os.chdir("/")
 plan()
