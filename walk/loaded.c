@@ -120,7 +120,7 @@ enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc
 	}
 	if (!own || !has_code || !walk_place_of(&image, own, &start, &end) ||
 	    !is_readable_in_file(&image, own) ||
-	    !eh2sframe_walk_open(&loaded->section, (const void *)(uintptr_t)start,
+	    !walk_open_again(&loaded->section, (const void *)(uintptr_t)start,
 		own->p_filesz, start, loaded->start, loaded->end))
 		return EH2SFRAME_WALK_WHY_NO_ROW;
 	walk_opening(&loaded->section)->id =

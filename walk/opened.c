@@ -87,7 +87,7 @@ static void walk_open_pages(struct walk_section *section)
 }
 
 /* Leaves a section half open when it returns false. */
-static bool walk_open_checked(struct walk_section *section, size_t size)
+static bool walk_open_checked(struct walk_section *section, size_t size, bool believe)
 {
 	const uint8_t *header = section->bytes;
 	uint16_t one = 1, magic;
@@ -107,7 +107,8 @@ static bool walk_open_checked(struct walk_section *section, size_t size)
 	if (section->version < 1 || section->version > 3 ||
 	    !walk_knows_flags(section->version, section->flags) ||
 	    !walk_knows_abi(section->version, section->abi, section->swap ^ big_host) ||
-	    !walk_open_tables(section, size) || !walk_sorted(section))
+	    !walk_open_tables(section, size) ||
+	    !((believe && section->flags & WALK_SORTED) || walk_sorted(section)))
 		return false;
 	section->layout = WALK_OTHER;
 	if (!section->swap && section->flags & WALK_PCREL)
@@ -125,8 +126,8 @@ static bool walk_open_checked(struct walk_section *section, size_t size)
 	return true;
 }
 
-bool eh2sframe_walk_open(struct eh2sframe_walk_section *opened, const void *bytes,
-    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end)
+static bool walk_open(struct eh2sframe_walk_section *opened, const void *bytes,
+    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end, bool believe)
 {
 	struct walk_section *section = walk_opening(opened);
 
@@ -136,10 +137,22 @@ bool eh2sframe_walk_open(struct eh2sframe_walk_section *opened, const void *byte
 	    .text_start = text_start,
 	    .text_end = text_end,
 	    .id = 1};
-	if (walk_open_checked(section, size))
+	if (walk_open_checked(section, size, believe))
 		return true;
 	*opened = (struct eh2sframe_walk_section){{0}};
 	return false;
+}
+
+bool eh2sframe_walk_open(struct eh2sframe_walk_section *section, const void *bytes,
+    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end)
+{
+	return walk_open(section, bytes, size, address, text_start, text_end, false);
+}
+
+bool walk_open_again(struct eh2sframe_walk_section *section, const void *bytes,
+    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end)
+{
+	return walk_open(section, bytes, size, address, text_start, text_end, true);
 }
 
 void eh2sframe_walk_open_extra(struct eh2sframe_walk_section *opened,

@@ -86,6 +86,13 @@ _Static_assert(
 	_Alignof(struct walk_section) <= _Alignof(struct eh2sframe_walk_section),
     "the storage is too small");
 
+/*
+ * eh2sframe_walk_open for each walk anew: that the functions ascend is believed where the header says so, and not
+ * read each time. A section that lies hides rows.
+ */
+bool walk_open_again(struct eh2sframe_walk_section *section, const void *bytes,
+    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end);
+
 WALK_INLINE const struct walk_section *walk_opened(
     const struct eh2sframe_walk_section *section)
 {

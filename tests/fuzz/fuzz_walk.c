@@ -199,6 +199,20 @@ static void with_index(struct input *input)
 	free(index);
 }
 
+/* Functions that do not ascend, in a section that says they do. */
+static void without_order(struct input *input)
+{
+	const struct walk_section *section = walk_opened(&input->section);
+	struct eh2sframe_rule rule;
+
+	for (int i = 0; i < LOOK_UPS; i++) {
+		const uint64_t pc = random_pc(input);
+
+		(void)eh2sframe_walk_look_up(&input->section, pc, &rule);
+		(void)walk_quick(section, walk_machine(section), pc);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint64_t entries[ENTRIES][2];
@@ -208,8 +222,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < size; i++)
 		input.state = (input.state ^ data[i]) * UINT64_C(0x100000001b3);
 	input.state |= 1;
-	if (!eh2sframe_walk_open(&input.section, data, size, ADDRESS, 0, UINT64_MAX))
+	if (!eh2sframe_walk_open(&input.section, data, size, ADDRESS, 0, UINT64_MAX)) {
+		if (walk_open_again(&input.section, data, size, ADDRESS, 0, UINT64_MAX))
+			without_order(&input);
 		return 0;
+	}
 	input.stack = malloc(WORDS * sizeof(*input.stack));
 	FUZZ_ASSERT(input.stack, "out of memory");
 	with_index(&input);
