@@ -171,97 +171,61 @@ UNIT_LOOP(random_intervals, 1, 9)
 	}
 }
 
-struct expectation {
-	uint64_t start, end;
-	uint32_t fde;
-	bool overlapping;
+static const struct {
+	const char *name;
+	struct {
+		uint64_t start, end;
+		uint8_t program;
+		bool debug;
+	} fdes[3];
+	size_t n_fdes;
+	struct cfi_range wanted[5];
+	size_t n, n_duplicates, n_overlapping;
+} scenes[] = {
+    {"none", {{0}}, 0, {{0}}, 0, 0, 0},
+    {"neighbours out of order", {{10, 20, 0, false}, {0, 10, 0, false}}, 2,
+	{{0, 10, 1, false}, {10, 20, 0, false}}, 2, 0, 0},
+    {"duplicates are passed over",
+	{{0, 10, 7, false}, {0, 10, 7, false}, {0, 10, 7, false}}, 3, {{0, 10, 0, false}},
+	1, 2, 0},
+    {"same range, other words", {{0, 10, 1, false}, {0, 10, 2, false}}, 2,
+	{{0, 10, 0, true}}, 1, 0, 2},
+    {"one inside another", {{0, 30, 1, false}, {10, 20, 1, false}}, 2,
+	{{0, 10, 0, false}, {10, 20, 0, true}, {20, 30, 0, false}}, 3, 0, 2},
+    {"a chain", {{0, 10, 1, false}, {5, 20, 1, false}, {15, 30, 1, false}}, 3,
+	{{0, 5, 0, false}, {5, 10, 0, true}, {10, 15, 1, false}, {15, 20, 1, true},
+	    {20, 30, 2, false}},
+	5, 0, 3},
+    {".debug_frame fills", {{10, 20, 1, false}, {25, 30, 1, false}, {0, 30, 1, true}}, 3,
+	{{0, 10, 2, false}, {10, 20, 0, false}, {20, 25, 2, false}, {25, 30, 1, false}},
+	4, 0, 0},
 };
 
-static void expect(const struct scene *scene, const struct expectation *wanted, size_t n,
-    size_t n_duplicates, size_t n_overlapping)
+UNIT_EACH(by_hand, scenes)
 {
+	struct scene scene = {0};
 	struct cfi_ranges ranges;
 	struct err err = {0};
 
-	scene_check(scene);
-	ck_assert(cfi_ranges_read(&scene->frames, &ranges, &err));
-	ck_assert_uint_eq(ranges.n, n);
-	for (size_t i = 0; i < n; i++) {
-		ck_assert_uint_eq(ranges.list[i].start, wanted[i].start);
-		ck_assert_uint_eq(ranges.list[i].end, wanted[i].end);
-		ck_assert_uint_eq(ranges.list[i].fde, wanted[i].fde);
-		ck_assert(ranges.list[i].overlapping == wanted[i].overlapping);
+	for (size_t i = 0; i < scenes[_i].n_fdes; i++)
+		(scenes[_i].fdes[i].debug ? scene_add_debug : scene_add)(&scene,
+		    scenes[_i].fdes[i].start, scenes[_i].fdes[i].end,
+		    scenes[_i].fdes[i].program);
+	scene_check(&scene);
+	ck_assert(cfi_ranges_read(&scene.frames, &ranges, &err));
+	ck_assert_msg(ranges.n == scenes[_i].n, "%s", scenes[_i].name);
+	for (size_t i = 0; i < ranges.n; i++) {
+		const struct cfi_range *got = &ranges.list[i],
+				       *wanted = &scenes[_i].wanted[i];
+
+		ck_assert_msg(got->start == wanted->start && got->end == wanted->end &&
+				  got->fde == wanted->fde &&
+				  got->overlapping == wanted->overlapping,
+		    "%s: range %zu", scenes[_i].name, i);
 	}
-	ck_assert_uint_eq(ranges.n_duplicates, n_duplicates);
-	ck_assert_uint_eq(ranges.n_overlapping, n_overlapping);
+	ck_assert_uint_eq(ranges.n_duplicates, scenes[_i].n_duplicates);
+	ck_assert_uint_eq(ranges.n_overlapping, scenes[_i].n_overlapping);
 	cfi_ranges_deinit(&ranges);
-}
-
-UNIT(neighbours_out_of_order)
-{
-	static const struct expectation wanted[] = {
-	    {0, 10, 1, false}, {10, 20, 0, false}};
-	struct scene scene = {0};
-
-	scene_add(&scene, 10, 20, 0);
-	scene_add(&scene, 0, 10, 0);
-	expect(&scene, wanted, 2, 0, 0);
-}
-
-UNIT(duplicates_are_passed_over)
-{
-	static const struct expectation wanted[] = {{0, 10, 0, false}};
-	struct scene scene = {0};
-
-	scene_add(&scene, 0, 10, 7);
-	scene_add(&scene, 0, 10, 7);
-	scene_add(&scene, 0, 10, 7);
-	expect(&scene, wanted, 1, 2, 0);
-}
-
-UNIT(same_range_other_words)
-{
-	static const struct expectation wanted[] = {{0, 10, 0, true}};
-	struct scene scene = {0};
-
-	scene_add(&scene, 0, 10, 1);
-	scene_add(&scene, 0, 10, 2);
-	expect(&scene, wanted, 1, 0, 2);
-}
-
-UNIT(one_inside_another)
-{
-	static const struct expectation wanted[] = {
-	    {0, 10, 0, false}, {10, 20, 0, true}, {20, 30, 0, false}};
-	struct scene scene = {0};
-
-	scene_add(&scene, 0, 30, 1);
-	scene_add(&scene, 10, 20, 1);
-	expect(&scene, wanted, 3, 0, 2);
-}
-
-UNIT(a_chain)
-{
-	static const struct expectation wanted[] = {{0, 5, 0, false}, {5, 10, 0, true},
-	    {10, 15, 1, false}, {15, 20, 1, true}, {20, 30, 2, false}};
-	struct scene scene = {0};
-
-	scene_add(&scene, 0, 10, 1);
-	scene_add(&scene, 5, 20, 1);
-	scene_add(&scene, 15, 30, 1);
-	expect(&scene, wanted, 5, 0, 3);
-}
-
-UNIT(debug_frame_fills)
-{
-	static const struct expectation wanted[] = {{0, 10, 2, false}, {10, 20, 0, false},
-	    {20, 25, 2, false}, {25, 30, 1, false}};
-	struct scene scene = {0};
-
-	scene_add(&scene, 10, 20, 1);
-	scene_add(&scene, 25, 30, 1);
-	scene_add_debug(&scene, 0, 30, 1);
-	expect(&scene, wanted, 4, 0, 0);
 }
 
 /* An FDE of .debug_frame that .eh_frame cuts into many parts gives the first ones only. */
@@ -322,7 +286,6 @@ UNIT_LOOP(parts, 0, 50)
 	ck_assert_uint_eq(cfi_ranges_n_parts(&ranges, 0), 1);
 }
 
-/* More FDEs than are sorted by comparison, in any order, some of them twice. */
 /* The bound on operations grows with the code that an FDE has alone, and ends. */
 UNIT(expr_ops)
 {
@@ -340,6 +303,7 @@ UNIT(expr_ops)
 	ck_assert_uint_eq(cfi_ranges_expr_ops(&ranges, 5), CFI_MAX_EXPR_OPS);
 }
 
+/* More FDEs than are sorted by comparison, in any order, some of them twice. */
 UNIT_LOOP(many, 0, 7)
 {
 	enum { N = 6000 };
@@ -397,11 +361,4 @@ UNIT_LOOP(many, 0, 7)
 		ck_assert_uint_le(ranges.list[low].fde, i);
 	}
 	cfi_ranges_deinit(&ranges);
-}
-
-UNIT(none)
-{
-	struct scene scene = {0};
-
-	expect(&scene, NULL, 0, 0, 0);
 }
