@@ -8,7 +8,10 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * check writes to a file at each assertion, to say after a crash which one was the last. That took most of the
@@ -57,6 +60,17 @@ static TCase *unit_cases(void)
 	{                                                                                \
 		tcase_add_checked_fixture(unit_cases(), before, after);                  \
 	}
+
+/* Bytes from pairs of digits. */
+static inline size_t unit_bytes(const char *digits, uint8_t *bytes, size_t size)
+{
+	const size_t n = strlen(digits) / 2;
+
+	ck_assert_uint_le(n, size);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_int_eq(sscanf(digits + 2 * i, "%2hhx", &bytes[i]), 1);
+	return n;
+}
 
 int main(void)
 {

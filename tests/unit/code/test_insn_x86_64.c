@@ -5,25 +5,10 @@
 
 #define DECODES code_can_decode(CODE_X86_64)
 
-/* Bytes from pairs of digits. */
-static size_t bytes_of(const char *text, uint8_t code[15])
-{
-	size_t n = strlen(text) / 2;
-
-	ck_assert_uint_le(n, 15);
-	for (size_t i = 0; i < n; i++) {
-		unsigned int byte;
-
-		ck_assert_int_eq(sscanf(text + 2 * i, "%2x", &byte), 1);
-		code[i] = (uint8_t)byte;
-	}
-	return n;
-}
-
 UNIT_LOOP(effects, 0, DECODES ? sizeof(cases) / sizeof(cases[0]) : 0)
 {
 	uint8_t code[15], length;
-	const size_t size = bytes_of(cases[_i].bytes, code);
+	const size_t size = unit_bytes(cases[_i].bytes, code, sizeof(code));
 	const char *text = insn_text(CODE_X86_64, code, size, &length);
 
 	ck_assert_msg(!strcmp(text, cases[_i].text), "%s: \"%s\", not \"%s\"",

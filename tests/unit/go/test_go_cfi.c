@@ -19,7 +19,8 @@ struct sample {
 	enum code_machine machine;
 	uint8_t flags;
 	size_t size;
-	uint8_t code[64], levels[24];
+	const char *code; /* digits */
+	uint8_t levels[24];
 	const char *rows; /* see print_row; or the reason that it has none */
 };
 
@@ -50,9 +51,12 @@ static void print_rows(FILE *out, const struct cfi_table *table)
 
 static const uint8_t *code_of(const void *context, uint64_t addr, uint64_t len)
 {
+	static uint8_t code[64];
 	const struct sample *sample = context;
 
-	return addr == BUILD_TEXT && len <= sizeof(sample->code) ? sample->code : NULL;
+	memset(code, 0, sizeof(code));
+	unit_bytes(sample->code, code, sizeof(code));
+	return addr == BUILD_TEXT && len <= sizeof(code) ? code : NULL;
 }
 
 static struct err err;
