@@ -94,7 +94,8 @@ static bool paths_seed_range(struct code_paths *paths, size_t i)
 		}
 		data &= !paths->bytes[place].walk;
 		paths->seeding = true;
-		if (!paths->bytes[place].walk && !at->insn.filler && !data &&
+		if (!paths->bytes[place].walk && !data &&
+		    (!at->insn.filler || paths->input->wary) &&
 		    host->seed(host->context, pc, &state) &&
 		    (!code_paths_arrive(paths, pc, pc, &state) ||
 			!code_paths_follow(paths)))
@@ -148,6 +149,7 @@ bool code_paths_run(
 		if (!paths_mark_back(paths, i))
 			return false;
 	code_state_entry(paths->abi, &entry);
+	entry.wary = input->wary;
 	for (size_t i = 0; i < input->n_entries; i++)
 		if (!code_paths_arrive(
 			paths, input->entries[i], input->entries[i], &entry))

@@ -153,7 +153,7 @@ static struct code_value sum(
 	if (base.kind == CODE_UNKNOWN)
 		return base;
 	if (code_value_is_stack(base))
-		return code_state_made(state, pc);
+		return code_state_made(state, (uint32_t)pc & ~CODE_ALIGNED);
 	return code_value_of(
 	    index.kind == CODE_UNKNOWN ? CODE_UNKNOWN : CODE_OTHER, 0, 0);
 }
@@ -173,7 +173,7 @@ static struct code_value difference(
 	if (code_value_is_stack(base) && code_value_same_base(base, index))
 		return code_value_of(CODE_CONST, 0, code_wrapping_add(base.off, minus));
 	if (code_value_is_stack(base))
-		return code_state_made(state, pc);
+		return code_state_made(state, (uint32_t)pc & ~CODE_ALIGNED);
 	return code_value_of(base.kind == CODE_UNKNOWN || index.kind == CODE_UNKNOWN
 				 ? CODE_UNKNOWN
 				 : CODE_OTHER,
@@ -243,20 +243,28 @@ static bool is_loaded(const struct code_state *state, uint8_t reg)
 	return reg != CODE_NO_REG && state->loaded >> reg & 1;
 }
 
-static void store(struct code_state *state, const struct code_effect *effect)
+static void store(struct code_state *state, const struct code_abi *abi,
+    const struct code_effect *effect)
 {
 	struct code_value address =
 	    code_value_plus(reg_value(state, effect->base), effect->off);
-	struct code_value value;
+	struct code_value value = extended(
+	    reg_value(state, effect->index), effect->index_bits, effect->index_signed);
 	bool spare_saved;
 
-	/* An array on the stack, which does not reach what is saved. */
-	if (effect->index != CODE_NO_REG || !code_value_is_stack(address))
+	/* Else an array on the stack, which does not reach what is saved. */
+	if (value.kind == CODE_CONST)
+		address = code_value_plus(address, shifted(value, effect->shift).off);
+	if (value.kind != CODE_CONST || !code_value_is_stack(address))
 		return;
 	/* Neither an object nor a store through a pointer in memory reaches what is saved: the
 	 * address may be an old one, of a buffer in the frame that a callee has put elsewhere
 	 * since. */
-	spare_saved = effect->width >= STATE_OBJECT || is_loaded(state, effect->base);
+	spare_saved = !state->wary &&
+		      (effect->width >= STATE_OBJECT || is_loaded(state, effect->base));
+	if (state->wary)
+		code_state_doubt(state, address, effect->width,
+		    code_value_same_base(address, state->regs[abi->sp]));
 	if (effect->dst == CODE_NO_REG || effect->width != 8 || spare_saved)
 		code_state_forget(state, address, effect->width, spare_saved);
 	else {
@@ -287,8 +295,8 @@ static struct code_value narrowed(struct code_value value, uint8_t width)
 	return extended(value, (uint8_t)(width * 8), false);
 }
 
-static void step_effect(
-    struct code_state *state, const struct code_effect *effect, uint64_t pc)
+static void step_effect(struct code_state *state, const struct code_abi *abi,
+    const struct code_effect *effect, uint64_t pc)
 {
 	bool from_memory =
 	    is_loaded(state, effect->base) || is_loaded(state, effect->index);
@@ -308,7 +316,7 @@ static void step_effect(
 	case CODE_ALIGN:
 		value = reg_value(state, effect->base);
 		if (code_value_is_stack(value))
-			value = code_state_made(state, pc);
+			value = code_state_aligned(state, value, pc);
 		else if (value.kind == CODE_CONST)
 			value.off &= effect->off;
 		else if (value.kind != CODE_UNKNOWN)
@@ -323,7 +331,7 @@ static void step_effect(
 		from_memory = true;
 		break;
 	case CODE_STORE:
-		store(state, effect);
+		store(state, abi, effect);
 		return;
 	case CODE_COMPARE:
 		state->compared = effect->dst;
@@ -349,7 +357,13 @@ static void step_effect(
 
 static void step_call(struct code_state *state, const struct code_abi *abi)
 {
-	code_state_forget_below(state, state->regs[abi->sp]);
+	const struct code_value sp = state->regs[abi->sp];
+
+	code_state_forget_below(state, sp);
+	/* On s390x, the callee saves registers where its caller has made room: behind two words, above SP. */
+	if (abi->sp_exit_off)
+		code_state_forget(state, code_value_plus(sp, 16),
+		    (uint8_t)(-abi->sp_exit_off - 16), false);
 	for (uint32_t rest = abi->clobbered; rest; rest &= rest - 1)
 		state->regs[__builtin_ctz(rest)] = code_value_of(CODE_OTHER, 0, 0);
 	state->loaded &= ~(uint64_t)abi->clobbered;
@@ -372,7 +386,7 @@ void code_state_step(struct code_state *state, const struct code_abi *abi, uint6
 	if (insn->ends_compare)
 		state->compared = CODE_NO_REG;
 	for (uint8_t i = 0; i < insn->n_effects; i++)
-		step_effect(state, &insn->effects[i], pc);
+		step_effect(state, abi, &insn->effects[i], pc);
 	state->loaded &= ~(UINT64_C(1) << abi->sp);
 	for (uint32_t rest = insn->writes | insn->unsure; rest; rest &= rest - 1) {
 		const uint8_t i = (uint8_t)__builtin_ctz(rest);
@@ -383,7 +397,8 @@ void code_state_step(struct code_state *state, const struct code_abi *abi, uint6
 	}
 	/* Frames are skipped: an exception is raised. Space is taken by a subtraction. */
 	if (state->regs[abi->sp].kind == CODE_MADE &&
-	    state->regs[abi->sp].symbol == (uint32_t)pc && adds_to_sp(insn, abi))
+	    state->regs[abi->sp].symbol == ((uint32_t)pc & ~CODE_ALIGNED) &&
+	    adds_to_sp(insn, abi))
 		state->regs[abi->sp] = code_value_of(CODE_UNKNOWN, 0, 0);
 	/* Another stack, whose frames are not known. */
 	if (state->regs[abi->sp].kind == CODE_OTHER)

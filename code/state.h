@@ -21,12 +21,16 @@ enum code_value_kind {
 	CODE_CONST,	  /* off */
 	CODE_AT_MOST,	  /* from 0 to off, at least in its low 32 bits */
 	CODE_TABLE,	  /* an entry of the state's table */
-	CODE_MADE,	  /* off from an address that the instruction at `symbol` made */
-	CODE_CFA,	  /* the CFA plus off */
-	CODE_RA,	  /* the return address */
+	/* off from an address that an instruction made: its symbol has the low 31 bits of where that is, and CODE_ALIGNED */
+	CODE_MADE,
+	CODE_CFA, /* the CFA plus off */
+	CODE_RA,  /* the return address */
 	CODE_RA_SIGNED,
 	CODE_CALLERS, /* what register `symbol` held at entry; callee-saved registers only */
 };
+
+/* The address was aligned: it is at most off above the CFA. */
+#define CODE_ALIGNED (UINT32_C(1) << 31)
 
 struct code_value {
 	int64_t off;
@@ -67,6 +71,8 @@ struct code_state {
 	/* Memory without a slot is CODE_UNKNOWN, not CODE_OTHER: the state did not come from the
 	 * entry alone. */
 	bool memory_unknown;
+	/* A store to the stack hits all that it can: what is saved, too, and what another name leads to. */
+	bool wary;
 	/* Of the last comparison: registers, or a constant. CODE_NO_REG: none is known. */
 	uint8_t compared, compared_with;
 	uint8_t compared_width;

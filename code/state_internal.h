@@ -41,10 +41,18 @@ void code_state_make_room(struct code_state *state);
 /* Forgets what width bytes at address overlap; with spare_saved, nothing that is saved. */
 void code_state_forget(
     struct code_state *state, struct code_value address, uint8_t width, bool spare_saved);
+/* Doubts what width bytes at address may overlap and what has another name, because SP was aligned. by_sp: SP has the
+ * address's name. */
+void code_state_doubt(
+    struct code_state *state, struct code_value address, uint8_t width, bool by_sp);
 /* Forgets what lies below SP: it belongs to the callee. */
 void code_state_forget_below(struct code_state *state, struct code_value sp);
 
-/* The address that the instruction at pc makes. What it made before has no name any more. */
-struct code_value code_state_made(struct code_state *state, uint64_t pc);
+/* The address that an instruction makes, whose symbol this is. What it made before has no name any more. */
+struct code_value code_state_made(struct code_state *state, uint32_t symbol);
+/* The address, aligned by the instruction at pc: a few bytes lower. By off of the CFA, it keeps the number: that far above
+ * the CFA it can be at most. */
+struct code_value code_state_aligned(
+    struct code_state *state, struct code_value value, uint64_t pc);
 
 #endif

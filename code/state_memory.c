@@ -59,6 +59,30 @@ void code_state_forget(
 	}
 }
 
+static bool is_aligned(struct code_value value)
+{
+	return value.kind == CODE_MADE && value.symbol & CODE_ALIGNED;
+}
+
+void code_state_doubt(
+    struct code_state *state, struct code_value address, uint8_t width, bool by_sp)
+{
+	const struct code_value unknown = {.kind = CODE_UNKNOWN};
+
+	for (uint8_t i = state->n_slots; i-- > 0;) {
+		const struct code_value where = state->slots[i].where;
+
+		if (code_value_same_base(where, address) ||
+		    state->slots[i].value.kind == CODE_UNKNOWN)
+			continue;
+		if (is_aligned(address)
+			? by_sp && code_wrapping_add(address.off, width) > where.off
+			: address.kind == CODE_CFA && is_aligned(where) &&
+			      address.off < code_wrapping_add(where.off, 8))
+			code_state_set_memory(state, where, unknown);
+	}
+}
+
 /* The slots are full. What is saved first has the highest addresses, and is asked for most: the lowest goes. */
 void code_state_make_room(struct code_state *state)
 {
@@ -102,9 +126,9 @@ void code_state_forget_below(struct code_state *state, struct code_value sp)
 }
 
 /* An instruction makes an address again: what came from it before has no name any more. */
-struct code_value code_state_made(struct code_state *state, uint64_t pc)
+struct code_value code_state_made(struct code_state *state, uint32_t symbol)
 {
-	struct code_value made = code_value_of(CODE_MADE, (uint32_t)pc, 0);
+	struct code_value made = code_value_of(CODE_MADE, symbol, 0);
 
 	for (size_t i = 0; i < CODE_N_REGS; i++)
 		if (code_value_same_base(state->regs[i], made))
@@ -114,4 +138,15 @@ struct code_value code_state_made(struct code_state *state, uint64_t pc)
 		    code_value_same_base(state->slots[i].value, made))
 			slot_remove(state, i);
 	return made;
+}
+
+struct code_value code_state_aligned(
+    struct code_state *state, struct code_value value, uint64_t pc)
+{
+	const bool bounded = value.kind == CODE_CFA || value.symbol & CODE_ALIGNED;
+	const uint32_t symbol = (uint32_t)pc & ~CODE_ALIGNED;
+
+	return code_value_plus(
+	    code_state_made(state, bounded ? symbol | CODE_ALIGNED : symbol),
+	    bounded ? value.off : 0);
 }

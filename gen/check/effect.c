@@ -50,6 +50,13 @@ static int32_t pops_besides(const struct code_abi *abi, const struct code_insn *
 	return 0;
 }
 
+/* It may write up to here above its CFA. */
+static void note_written(struct callee_effect *effect, int64_t end)
+{
+	if (end > (int64_t)effect->written && end <= INT16_MAX)
+		effect->written = (uint32_t)end;
+}
+
 static struct callee_effect returns_with(int64_t pops, bool surely, uint32_t kept)
 {
 	struct callee_effect end = {
@@ -103,14 +110,18 @@ struct callee_effect callee_jump(const struct code_abi *abi,
 			end.pops = target->pops;
 			end.surely = target->surely;
 			end.kept &= target->kept;
+			end.written = target->written;
 		}
 		return end;
 	}
 	/* The return address has been moved, to make room for other arguments. */
 	if (sp.kind == CODE_CFA && callee_has_return_address(abi, after) && target &&
-	    (target->how == CALLEE_RETURNS || target->how == CALLEE_POPS))
-		return returns_with(
+	    (target->how == CALLEE_RETURNS || target->how == CALLEE_POPS)) {
+		end = returns_with(
 		    moved + target->pops, target->surely, callee_kept(after));
+		note_written(&end, moved + target->written);
+		return end;
+	}
 	/* It has already taken more off the stack than its own frame. */
 	if (sp.kind == CODE_CFA && moved > 0)
 		end.how = CALLEE_ODD;
@@ -121,6 +132,7 @@ void callee_add(struct callee_effect *sum, const struct callee_effect *end)
 {
 	if (end->how == CALLEE_NEVER)
 		return;
+	note_written(sum, end->written);
 	sum->kept &= end->kept;
 	sum->surely |= end->surely;
 	if (sum->how == CALLEE_NEVER) {
@@ -159,10 +171,22 @@ void callee_note_stores(const struct code_abi *abi, const struct code_place *pla
 			continue;
 		base = code_value_plus(
 		    one->base == abi->sp ? sp : place->state->regs[one->base], one->off);
-		if (base.kind == CODE_CFA && base.off >= 0 && base.off < INT16_MAX &&
-		    base.off + one->width > effect->written)
-			effect->written = (uint32_t)(base.off + one->width);
+		if (base.kind == CODE_CFA && base.off >= 0)
+			note_written(effect, base.off + one->width);
 	}
+}
+
+void callee_note_call(const struct code_abi *abi, const struct code_state *before,
+    const struct callee_effect *callee, struct callee_effect *effect)
+{
+	const struct code_value sp = before->regs[abi->sp];
+
+	if (callee && callee->written && sp.kind == CODE_CFA)
+		note_written(effect, sp.off - abi->sp_exit_off + callee->written);
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (abi->clobbered >> i & 1 && before->regs[i].kind == CODE_CFA &&
+		    before->regs[i].off >= 0)
+			note_written(effect, before->regs[i].off + 8);
 }
 
 bool callee_same(const struct callee_effect *a, const struct callee_effect *b)
@@ -180,20 +204,28 @@ static bool is_held(
 	return abi->ra != CODE_NO_REG && code_value_equal(state->regs[abi->ra], value);
 }
 
+/* The address is in a register that a callee may use, or strictly in memory. */
+static bool is_given(const struct code_abi *abi, const struct code_state *before,
+    bool strict, struct code_value where)
+{
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (abi->clobbered >> i & 1 && code_value_equal(before->regs[i], where))
+			return true;
+	for (uint8_t i = 0; strict && i < before->n_slots; i++)
+		if (code_value_equal(before->slots[i].value, where))
+			return true;
+	return false;
+}
+
 void callee_forget_given(const struct code_abi *abi, const struct code_state *before,
     bool strict, struct code_state *after)
 {
 	const struct code_value unknown = {.kind = CODE_UNKNOWN};
 
-	for (uint8_t i = 0; i < CODE_SCRATCH; i++) {
-		if (!(abi->clobbered >> i & 1) || (before->regs[i].kind != CODE_CFA &&
-						      before->regs[i].kind != CODE_MADE))
-			continue;
-		for (uint8_t j = after->n_slots; j-- > 0;)
-			if (code_value_equal(after->slots[j].where, before->regs[i]) &&
-			    (strict || is_held(abi, after, after->slots[j].value)))
-				code_state_set_memory(after, before->regs[i], unknown);
-	}
+	for (uint8_t i = after->n_slots; i-- > 0;)
+		if (is_given(abi, before, strict, after->slots[i].where) &&
+		    (strict || is_held(abi, after, after->slots[i].value)))
+			code_state_set_memory(after, after->slots[i].where, unknown);
 }
 
 void callee_apply(const struct code_abi *abi, const struct callee_effect *effect,
@@ -215,7 +247,7 @@ void callee_apply(const struct code_abi *abi, const struct callee_effect *effect
 		    code_value_plus(after->regs[abi->sp], effect->pops);
 	for (uint8_t i = after->n_slots; i-- > 0;) {
 		const struct code_slot slot = after->slots[i];
-		const int64_t off = slot.where.off - sp.off;
+		const int64_t off = slot.where.off - sp.off + abi->sp_exit_off;
 
 		if (slot.where.kind == sp.kind && slot.where.symbol == sp.symbol &&
 		    off >= 0 &&

@@ -52,11 +52,17 @@ void callee_add(struct callee_effect *sum, const struct callee_effect *end);
 void callee_note_stores(const struct code_abi *abi, const struct code_place *place,
     struct callee_effect *effect);
 
+/* Notes what a call in the state may write there: its callee by its effect (NULL: not known), and what is given an address
+ * of that memory. */
+void callee_note_call(const struct code_abi *abi, const struct code_state *before,
+    const struct callee_effect *callee, struct callee_effect *effect);
+
 bool callee_same(const struct callee_effect *a, const struct callee_effect *b);
 
 /*
- * Forgets in the state after a call the slots whose own addresses the callee was given. Not strictly: where a slot
- * has the only copy of what the function must give back, its callee is taken not to write there.
+ * Forgets in the state after a call the slots whose own addresses the callee was given, strictly in memory, too.
+ * Not strictly: where a slot has the only copy of what the function must give back, its callee is taken not to
+ * write there.
  */
 void callee_forget_given(const struct code_abi *abi, const struct code_state *before,
     bool strict, struct code_state *after);

@@ -2,6 +2,8 @@
 /*
  * More of step_hostile_x86_64.S: slots that are written over, callees that do not come back, code that is jumped to, labels
  * that only data names, and stacks of their own.
+ *
+ * rows: entered_by_part
  */
 #include "step_hostile.inc"
 	.text
@@ -213,6 +215,172 @@ err:
 	.size	err, .-err
 F calls_own_err
 	sub	$24, %rsp; call err; add $24, %rsp; ret
+E
+
+/* ---- memory that a callee, or another name, leads to ---- */
+
+	.macro	apart /* code with CFI, so that what is doubted around a function ends there */
+	.text
+	E
+	.cfi_startproc
+	ret
+	.cfi_endproc
+	.endm
+	.macro	loses_fp name /* with a caller that does not depend on the frame pointer */
+	apart
+	F calls_\name
+	push	%rbp; call \name; pop %rbp; ret
+	apart
+	F \name
+	.endm
+	loses_fp callee_gives_slot
+	push	%rbp; mov $7, %ebp; call gives_on; nop; pop %rbp; ret
+F gives_on
+	lea	8(%rsp), %rdi; call fills_8; ret
+	loses_fp callee_gives_slot_last
+	push	%rbp; mov $7, %ebp; call gives_on_last; nop; pop %rbp; ret
+F gives_on_last
+	lea	8(%rsp), %rdi; jmp fills_8
+	loses_fp callee_writes_far
+	push	%rbp; mov $7, %ebp; call calls_writes_16; nop; pop %rbp; ret
+F calls_writes_16
+	call	writes_16; ret
+F writes_16
+	movq	$7, 16(%rsp); ret
+	loses_fp slot_in_argument
+	push	%rbp; mov $7, %ebp; push %rsp; call fills_by_argument; nop; pop %rax; pop %rbp; ret
+F fills_by_argument
+	mov	8(%rsp), %rax; movq $7, (%rax); ret
+	loses_fp slot_by_index
+	push	%rbp; mov $7, %ebp; xor %ecx, %ecx; movq $7, (%rsp,%rcx,8); nop; pop %rbp; ret
+	loses_fp slot_below_aligned /* the caller has aligned SP such that this changes nothing */
+	push	%rbp; mov %rsp, %rbp; and $-8, %rsp; movq $7, (%rsp); nop; leave; ret
+
+/* ---- ways that are not seen, and come back by ways that are ---- */
+
+	apart
+F table_met /* a second way to the jump brings another table */
+	push	%rbx; xor %ecx, %ecx; cmp $1, %edi; ja 9f; mov %edi, %edi; lea 7f(%rip), %rax
+	movslq	(%rax,%rdi,4), %rdx; add %rax, %rdx
+4:	nop; jmp *%rdx
+9:	pop	%rbx; ret
+1:	nop; test %ecx, %ecx; jz 2f; call hostile_fatal@PLT
+2:	test	%edi, %edi; jnz 3f; pop %rbx; ret
+3:	movslq	8f(%rip), %rdx; lea 8f(%rip), %rax; add %rax, %rdx; jmp 4b
+5:	push	%rbx; push %rbx; mov $1, %ecx; jmp 1b
+	.section .rodata
+	.p2align 2
+7:	.long	1b - 7b, 1b - 7b
+	.data
+8:	.long	5b - 8b
+	.text
+	apart
+F jumps_back_bare
+	xor	%ecx, %ecx; test $1, %edi; jz 1f; mov $1, %ecx
+	movslq	8f(%rip), %rdx; lea 8f(%rip), %rax; add %rax, %rdx; jmp *%rdx
+1:	push	%rbx
+2:	nop; test %ecx, %ecx; jz 3f; call hostile_fatal@PLT
+3:	pop	%rbx; ret
+	.data
+8:	.long	2b - 8b
+	.text
+	apart
+	/* Each jumps to what dies, or returns for others: with its frame, an aligned one, another frame pointer. */
+	.macro	enters name, how:vararg
+	apart
+F \name
+	\how
+	mov	$1, %ecx; jmp in_\name
+F calls_in_\name
+	xor	%ecx, %ecx; call in_\name; ret
+in_\name:
+	nop; test %ecx, %ecx; jz 1f; call hostile_fatal@PLT
+1:	ret
+	.endm
+	enters by_aligned, push %rbp; mov %rsp, %rbp; and $-64, %rsp
+	enters by_other_fp, mov $7, %ebp
+	/* A function that pops, and that another one enters with a frame. */
+	apart
+F enters_pops
+	sub	$24, %rsp; mov $-1, %edi; jmp pops_or_dies
+F calls_pops_or_dies
+	push	%rbx; push %rbx; push %rbx; mov %rsp, %rbx; call pops_or_dies; nop; cmp %rsp, %rbx; jne 2f
+	pop	%rbx; pop %rbx; pop %rbx; ret
+2:	call	hostile_fatal@PLT
+F pops_or_dies
+	test	%edi, %edi; js 1f; ret $8
+1:	call	hostile_fatal@PLT
+
+/* ---- described code that leads to code that is not ---- */
+
+	.macro	with_cfi name, frame
+	.text
+	E
+F \name
+	.cfi_startproc
+	sub	$\frame, %rsp
+	.cfi_adjust_cfa_offset \frame
+	mov	$1, %ecx
+	.endm
+	with_cfi part_in_two_states, 24
+	jmp	part_of_two
+	.cfi_endproc
+	with_cfi part_in_two_states_too, 40
+	jmp	part_of_two
+	.cfi_endproc
+part_of_two:
+	jmp	1f
+F entered_by_part
+	push	%rbx; xor %ecx, %ecx
+1:	nop; test %ecx, %ecx; jz 2f; call hostile_fatal@PLT
+2:	pop	%rbx; ret
+	with_cfi part_of_word, 72 /* no state begins with such a row */
+	lea	80(%rsp), %rdx; mov %rdx, (%rsp)
+	.cfi_escape 0x0f, 0x03, 0x77, 0x00, 0x06
+	jmp	1f
+	.cfi_endproc
+F entered_by_word
+	push	%rbx; xor %ecx, %ecx
+1:	nop; test %ecx, %ecx; jz 2f; call hostile_fatal@PLT
+2:	pop	%rbx; ret
+	with_cfi runs_into, 24
+	.cfi_endproc
+run_into:
+	nop; test %ecx, %ecx; jz 1f; call hostile_fatal@PLT
+1:	ret
+F calls_run_into
+	xor	%ecx, %ecx; call run_into; ret
+	with_cfi part_and_function, 24
+	jmp	is_called
+	.cfi_endproc
+is_called:
+	test	%ecx, %ecx; jz 1f; add $24, %rsp; ret
+1:	call	hostile_fatal@PLT
+F calls_part
+	.cfi_startproc
+	xor	%ecx, %ecx; call is_called; ret
+	.cfi_endproc
+F without_fp /* an undefined rule is no entry's */
+	.cfi_startproc
+	.cfi_undefined rbp
+	mov	$7, %ebp; mov $1, %ecx; jmp entered_without_fp
+	.cfi_endproc
+entered_without_fp:
+	nop; test %ecx, %ecx; jz 1f; call hostile_fatal@PLT
+1:	ret
+	/* A function with CFI that goes on to one that pops. */
+F described_to_pop
+	.cfi_startproc
+	nop; jmp described_pop_8
+	.cfi_endproc
+F described_pop_8
+	.cfi_startproc
+	nop; ret $8
+	.cfi_endproc
+F calls_described_to_pop
+	push	%rbx; push %rbx; push %rbx; mov %rsp, %rbx; call described_to_pop; nop; cmp %rsp, %rbx; jne 2f
+	pop	%rbx; pop %rbx; pop %rbx; ret
+2:	call	hostile_fatal@PLT
 E
 
 	.section .note.GNU-stack, "", @progbits

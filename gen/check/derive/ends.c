@@ -84,6 +84,9 @@ static uint8_t end_in_described(
 
 	if (verdict != VALIDATE_AGREES)
 		return verdict == VALIDATE_CONTRADICTS ? DERIVE_WRONG : DERIVE_BAD;
+	/* Of a frame without a caller, the row says nothing. */
+	if (row->ra.kind == CFI_UNDEFINED)
+		return DERIVE_BAD;
 	if (callee_is_bare(walker->abi, after))
 		return end_keeps(walker, after) &
 		       (end_never_returns(walker, target) ? DERIVE_DOUBTED : UINT8_MAX);
@@ -121,10 +124,14 @@ static uint8_t end_jumps_out(struct derive_walker *walker, uint64_t pc, uint64_t
 	derive_note_use(walker, target);
 	if (entry && !derive_entry_is_function(entry))
 		entry = NULL;
-	/* A function that is entered with another stack, too, has no state that is known. */
-	if (!bare && entry && after->regs[walker->abi->sp].kind == CODE_CFA)
+	/* A function that is entered with another stack or frame pointer, too, has no state that is known. */
+	if (entry && (!bare || !(callee_kept(after) >> walker->abi->fp & 1)))
 		derive_refer(walker, pc, target, DERIVE_MIXED);
+	/* How a function with CFI goes back is found out when one goes on to it. */
+	if (bare && described && !gap)
+		derive_refer(walker, pc, target, DERIVE_CALLED);
 	end = callee_jump(walker->abi, after, entry ? &entry->summary.effect : NULL);
+	callee_note_call(walker->abi, after, NULL, &end);
 	callee_add(&walker->summary.effect, &end);
 	if (described && !gap)
 		return end_in_described(walker, target, after);
@@ -171,14 +178,17 @@ static uint8_t end_jumps_to(struct derive_walker *walker, const struct code_plac
 {
 	/* The scratch register has what the jump itself has loaded. */
 	const uint8_t kind = after->regs[place->insn->via].kind;
+	/* By all ways that come here. By some of them alone, it has been followed for nothing. */
+	const bool known = kind == CODE_CONST || (kind == CODE_TABLE && after->table.n);
 	struct callee_effect end;
 
 	if (kind == CODE_RA)
 		return end_returns(walker, place, after);
-	if (end_leads_on(walker->edges, walker->n_edges, place) ||
-	    end_leads_on(walker->outs, walker->n_outs, place))
+	if (known && (end_leads_on(walker->edges, walker->n_edges, place) ||
+			 end_leads_on(walker->outs, walker->n_outs, place)))
 		return 0;
 	end = callee_jump(walker->abi, after, NULL);
+	callee_note_call(walker->abi, after, NULL, &end);
 	callee_add(&walker->summary.effect, &end);
 	if (!callee_is_bare(walker->abi, after)) {
 		walker->open_framed = true;
@@ -248,6 +258,9 @@ uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *pla
 	bool surely;
 
 	callee_note_stores(walker->abi, place, &walker->summary.effect);
+	if (calls)
+		callee_note_call(walker->abi, place->state,
+		    derive_callee(walker, insn, place->state), &walker->summary.effect);
 	walker->open_framed |= end_is_clone(walker, place);
 	if (end_is_trampoline(walker, place->pc))
 		return DERIVE_BAD;

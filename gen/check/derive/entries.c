@@ -37,6 +37,9 @@ static void entry_join(struct derive_entry *entry, const struct derive_entry *ot
 		entry->row = other->row;
 	entry->open |= (entry->origin | both) != entry->origin;
 	entry->origin |= both;
+	/* A part of a function that is called, too. */
+	if (entry->origin & DERIVE_FRAGMENT && derive_entry_is_function(entry))
+		entry->origin |= DERIVE_MIXED;
 }
 
 /* For qsort: at one address, what is known longer comes first. */
@@ -230,6 +233,7 @@ struct entries_scan {
 	struct cfi_interp interp;
 	size_t first, last; /* ranges of the CFI */
 	uint32_t fde;	    /* that interp has the rows of; UINT32_MAX: none */
+	bool lost; /* the row of what is read now is not known, or it may be data */
 	bool nomem;
 };
 
@@ -242,9 +246,14 @@ static bool scan_jump(struct entries_scan *scan, uint64_t pc, uint64_t target)
 
 	if (!derive_gap_at(scan->reader.gaps, target))
 		return true;
+	if (scan->lost)
+		return entries_note(
+		    &scan->reader, target, DERIVE_FRAGMENT | DERIVE_MIXED);
 	row = &scan->interp.table.rows[cfi_table_row_at(&scan->interp.table, pc)];
 	code_state_entry(code_abi(arch->code), &entry);
-	if (validate_row(arch, row, &entry).verdict == VALIDATE_AGREES)
+	/* A frame without a caller, or without its frame pointer, is no entry's. */
+	if (validate_row(arch, row, &entry).verdict == VALIDATE_AGREES &&
+	    row->ra.kind != CFI_UNDEFINED && row->fp.kind != CFI_UNDEFINED)
 		return entries_note(&scan->reader, target, DERIVE_SURE);
 	return derive_entries_add(&scan->found, target, DERIVE_FRAGMENT, row);
 }
@@ -256,14 +265,16 @@ static bool scan_insn(struct entries_scan *scan, uint64_t pc,
 
 	uint64_t addr;
 
-	if (derive_makes_address(scan->reader.image, scan->reader.input->arch->code, pc,
+	if (!scan->lost &&
+	    derive_makes_address(scan->reader.image, scan->reader.input->arch->code, pc,
 		insn, state->regs, &addr) &&
 	    !entries_note(&scan->reader, addr, DERIVE_NAMED))
 		return false;
 	code_state_step(state, abi, pc, insn);
 	switch ((enum code_control)insn->control) {
 	case CODE_CALLS:
-		return entries_note(&scan->reader, insn->target, DERIVE_SURE);
+		return scan->lost ||
+		       entries_note(&scan->reader, insn->target, DERIVE_SURE);
 	case CODE_BRANCHES:
 		return scan_jump(scan, pc, insn->target);
 	case CODE_JUMPS:
@@ -282,38 +293,56 @@ static bool scan_insn(struct entries_scan *scan, uint64_t pc,
 	return true;
 }
 
+/* Reads the rows of the range. False: out of memory. */
+static bool scan_rows(struct entries_scan *scan, const struct cfi_range *range)
+{
+	const struct cfi_ranges *ranges = &scan->reader.input->ranges;
+	const struct cfi_fde *fde = &scan->reader.input->frames.fdes[range->fde];
+	struct err broken = {0};
+
+	scan->lost = range->overlapping || fde->program_len > VALIDATE_MAX_ASKED;
+	/* An FDE can be divided into as many ranges as it has rows. */
+	if (scan->lost || scan->fde == range->fde)
+		return true;
+	scan->fde = UINT32_MAX;
+	scan->interp.max_expr_ops =
+	    cfi_ranges_expr_ops(ranges, (size_t)(range - ranges->list));
+	if (cfi_interpret(&scan->interp, fde, &broken))
+		scan->fde = range->fde;
+	else
+		scan->lost = true;
+	return broken.kind != ERR_NOMEM;
+}
+
 static bool scan_range(struct entries_scan *scan, const struct cfi_range *range)
 {
 	const enum code_machine machine = scan->reader.input->arch->code;
 	const uint64_t size = range->end - range->start;
 	const uint8_t *bytes = image_at_addr(scan->reader.image, range->start, size);
-	const struct cfi_ranges *ranges = &scan->reader.input->ranges;
-	const struct cfi_fde *fde = &scan->reader.input->frames.fdes[range->fde];
-	struct err broken = {0};
+	const uint8_t step = machine == CODE_X86_64 ? 1 : machine == CODE_S390X ? 2 : 4;
 	struct code_state state;
-	struct code_insn insn;
+	struct code_insn insn = {.control = CODE_STOPS};
 
-	if (!bytes || fde->program_len > VALIDATE_MAX_ASKED)
+	if (!bytes)
 		return true;
-	/* An FDE can be divided into as many ranges as it has rows. */
-	if (scan->fde != range->fde) {
-		scan->fde = UINT32_MAX;
-		scan->interp.max_expr_ops =
-		    cfi_ranges_expr_ops(ranges, (size_t)(range - ranges->list));
-		if (!cfi_interpret(&scan->interp, fde, &broken))
-			return broken.kind != ERR_NOMEM;
-		scan->fde = range->fde;
-	}
+	if (!scan_rows(scan, range))
+		return false;
 	code_state_unknown(&state);
 	for (uint64_t at = 0; at < size; at += insn.length) {
 		/* Bytes that cannot be read may be data, and so may all that follows. */
 		if (!code_insn_read(
-			machine, bytes + at, size - at, range->start + at, &insn))
-			return true;
+			machine, bytes + at, size - at, range->start + at, &insn)) {
+			scan->lost = true;
+			insn.length = step;
+			insn.control = CODE_STOPS;
+			continue;
+		}
 		if (!scan_insn(scan, range->start + at, &insn, &state))
 			return false;
 	}
-	return true;
+	/* It runs into what is behind it. */
+	return (insn.control != CODE_CONTINUES && insn.control != CODE_BRANCHES) ||
+	       scan_jump(scan, range->end - 1, range->end);
 }
 
 static void scan_run(void *context)

@@ -81,31 +81,37 @@ static bool host_returns(void *context, uint64_t pc, const struct code_insn *cal
 	return false;
 }
 
+const struct callee_effect *derive_callee(struct derive_walker *walker,
+    const struct code_insn *call, const struct code_state *before)
+{
+	const struct derive_entry *callee;
+	uint64_t target = call->target;
+
+	if (call->control == CODE_CALLS_TO && call->via < CODE_SCRATCH &&
+	    before->regs[call->via].kind == CODE_CONST)
+		target = (uint64_t)before->regs[call->via].off;
+	if (!target || (!derive_gap_at(walker->gaps, target) &&
+			   (walker->entry->origin & DERIVE_DESCRIBED ||
+			       derive_range_at(walker, target) == SIZE_MAX)))
+		return NULL;
+	derive_note_use(walker, target);
+	callee = derive_entry_at(walker->entries, target);
+	return callee ? &callee->summary.effect : NULL;
+}
+
 /* code_host.kept: the call at pc has returned. */
 static void host_called(void *context, uint64_t pc, const struct code_insn *call,
     const struct code_state *before, struct code_state *after)
 {
 	struct derive_walker *walker = context;
-	const struct derive_entry *callee = NULL;
+	const struct callee_effect *callee = derive_callee(walker, call, before);
 	struct callee_effect effect;
-	uint64_t target = call->target;
 
 	(void)pc;
-	if (call->control == CODE_CALLS_TO && call->via < CODE_SCRATCH &&
-	    before->regs[call->via].kind == CODE_CONST)
-		target = (uint64_t)before->regs[call->via].off;
 	callee_forget_given(walker->abi, before, true, after);
-	if (!target)
-		return;
-	if (derive_gap_at(walker->gaps, target) ||
-	    (derive_range_at(walker, target) != SIZE_MAX &&
-		!(walker->entry->origin & DERIVE_DESCRIBED))) {
-		callee = derive_entry_at(walker->entries, target);
-		derive_note_use(walker, target);
-	}
 	if (!callee)
 		return;
-	effect = callee->summary.effect;
+	effect = *callee;
 	/* What a callee pops is not relied on for rows that nothing else confirms. */
 	if (effect.how == CALLEE_POPS)
 		effect.how = CALLEE_ODD;
@@ -187,11 +193,14 @@ static bool host_seed(void *context, uint64_t pc, struct code_state *state)
 {
 	const struct derive_walker *walker = context;
 
-	if (pc != walker->entry->addr)
+	const struct derive_entry *entry = walker->entry;
+
+	if (pc != entry->addr)
 		return false;
-	if (walker->entry->origin & DERIVE_FRAGMENT)
-		return validate_seed(walker->input->arch, &walker->entry->row, state);
-	code_state_unknown(state);
+	if (!(entry->origin & DERIVE_FRAGMENT) || entry->origin & DERIVE_MIXED ||
+	    !validate_seed(walker->input->arch, &entry->row, state))
+		code_state_unknown(state);
+	state->wary = true;
 	return true;
 }
 

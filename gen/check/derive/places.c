@@ -98,6 +98,10 @@ bool derive_place_row(void *context, const struct code_place *place)
 
 	if ((noted->flags & (DERIVE_GOOD | DERIVE_DOUBTED)) != DERIVE_GOOD)
 		return true;
+	/* A jump that goes nobody knows where can come back here, with the stack of the entry. */
+	if (walker->open_bare && (!callee_is_bare(walker->abi, place->state) ||
+				     !(callee_kept(place->state) >> walker->abi->fp & 1)))
+		return true;
 	/* Most instructions change nothing that a row depends on. */
 	if (place->quiet && last->flags & DERIVE_ROW &&
 	    last->pc + last->length == place->pc &&

@@ -242,6 +242,7 @@ static struct code_paths_input walk_input(struct derive_walker *walker)
 	    .n_ranges = walker->n_code,
 	    .entries = &walker->entry->addr,
 	    .n_entries = derive_entry_has_state(walker->entry),
+	    .wary = true,
 	    .host = derive_host(walker)};
 }
 
@@ -369,7 +370,8 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	/* Of a function that is entered in several states, no state is known. The code that has a label, which
 	 * nothing calls, is followed with that code. */
 	mixed = entry->origin & DERIVE_MIXED;
-	label = mixed && !derive_entry_is_function(entry);
+	label = mixed && !derive_entry_is_function(entry) &&
+		!(entry->origin & DERIVE_FRAGMENT);
 	ok = !mixed && walk_follow(walker);
 	for (int looks = 0; ok && derive_cut(walker); looks++)
 		ok = looks < WALK_MAX_CUTS && walk_follow(walker);
@@ -388,10 +390,11 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	entry->next.proven =
 	    first && first->pc == entry->addr &&
 	    (first->flags & (DERIVE_GOOD | DERIVE_DOUBTED)) == DERIVE_GOOD;
-	/* A function that was not seen to the end is like one of another file. */
+	/* A function that was not seen to the end is like one of another file, but for one that is entered with other
+	 * stacks: what it returns to is not known. */
 	if (!ok || (entry->next.effect.how == CALLEE_NEVER &&
 		       (walker->n_cuts || code_paths_is_broken(walker->paths))))
-		entry->next.effect.how = CALLEE_MAY;
+		entry->next.effect.how = mixed ? CALLEE_ODD : CALLEE_MAY;
 	if (ok && (entry->reached || !walker->emit))
 		derive_find(walker);
 	if (walker->emit && ok && walker->n_places) {

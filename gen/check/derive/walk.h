@@ -155,6 +155,9 @@ struct code_host derive_host(struct derive_walker *walker);
 size_t derive_range_at(const struct derive_walker *walker, uint64_t addr);
 /* True if no way goes on behind the call at pc. */
 bool derive_is_cut(const struct derive_walker *walker, uint64_t pc);
+/* What is known of the callee of a call that is made in the state before; NULL: nothing. */
+const struct callee_effect *derive_callee(struct derive_walker *walker,
+    const struct code_insn *call, const struct code_state *before);
 /* For code_paths_visit: adds the place to those of the walker. */
 bool derive_place(void *context, const struct code_place *place);
 /* For code_paths_visit, once the needs are known: adds the place's row. */
