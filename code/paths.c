@@ -183,6 +183,7 @@ static bool paths_visit_walk(const struct code_paths *paths, uint32_t leader,
 		decoded = code_paths_insn_at(paths, place);
 		at.pc = pc;
 		at.insn = &decoded->insn;
+		at.ends = code_paths_ends(decoded);
 		if (!visit(context, &at))
 			return false;
 		code_paths_step(paths, &state, pc, &decoded->insn);

@@ -94,6 +94,7 @@ struct code_place {
 	const struct code_insn *insn;
 	const struct code_state *state; /* before it */
 	bool seeded;			/* the state comes from host->seed */
+	bool ends; /* control does not go on to the next instruction */
 	/* SP, the frame pointer, the return address and the stack hold what they held at the place
 	 * that was visited before. */
 	bool quiet;

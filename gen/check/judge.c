@@ -255,79 +255,17 @@ static bool cfa_of(
 	return true;
 }
 
-/* True if the slot holds the value, and is not at where. */
-static bool is_copy(
-    const struct code_slot *slot, struct code_value value, struct code_value where)
-{
-	return code_value_equal(slot->value, value) &&
-	       !code_value_equal(slot->where, where);
-}
-
-static void forget_copies(
-    struct code_state *state, struct code_value value, struct code_value where)
-{
-	for (uint8_t i = state->n_slots; i-- > 0;)
-		if (is_copy(&state->slots[i], value, where))
-			code_state_set_memory(state, state->slots[i].where,
-			    (struct code_value){.kind = CODE_OTHER});
-}
-
-/*
- * Leaves in the state the places that a row may name. A register that still holds the value is better than
- * a slot, which somebody can have written to. Of several slots with the return address all but one are
- * copies, which belong to the program. The frame's is where the frame pointer leads to, in s390x's area for
- * registers, or the lowest.
- */
-static void choose_slots(const struct code_abi *abi, struct code_state *state)
-{
-	const struct code_value fp = {.kind = CODE_CALLERS, .symbol = abi->fp};
-	const struct code_value ra = {.kind = CODE_RA};
-	const struct code_value nowhere = {.kind = CODE_UNKNOWN};
-	const bool fp_held = code_value_equal(state->regs[abi->fp], fp);
-	struct code_value where = nowhere;
-	uint8_t n = 0;
-
-	if (fp_held)
-		forget_copies(state, fp, nowhere);
-	if (abi->ra == CODE_NO_REG)
-		return;
-	if (fp_held && state->regs[abi->ra].kind == CODE_RA) {
-		forget_copies(state, ra, nowhere);
-		return;
-	}
-	for (uint8_t i = 0; i < state->n_slots; i++) {
-		const struct code_slot *slot = &state->slots[i];
-		const struct code_value frame =
-		    abi->sp_off ? (struct code_value){.kind = CODE_CFA,
-				      .off = abi->sp_off + 8 * abi->ra}
-				: code_value_plus(state->regs[abi->fp], 8);
-
-		if (slot->value.kind == CODE_RA &&
-		    (!n++ || code_value_equal(slot->where, frame)))
-			where = slot->where;
-	}
-	if (!n)
-		return;
-	forget_copies(state, ra, where);
-	where = code_value_plus(where, -8 * (abi->sp_off ? abi->ra - abi->fp : 1));
-	if (code_value_equal(code_state_memory(state, where), fp))
-		forget_copies(state, fp, where);
-}
-
 bool validate_row_of(
-    const struct arch *arch, const struct code_state *known, struct cfi_row *row)
+    const struct arch *arch, const struct code_state *state, struct cfi_row *row)
 {
 	const struct code_abi *abi = code_abi(arch->code);
-	struct code_state *state = &(struct code_state){0};
 	const struct code_value fp = value_of(CODE_CALLERS, abi->fp, 0);
 	struct code_value ra = value_of(CODE_RA, 0, 0);
 	bool saved;
 
 	*row = (struct cfi_row){0};
-	if (!cfa_of(abi, known, &row->cfa))
+	if (!cfa_of(abi, state, &row->cfa))
 		return false;
-	memcpy(state, known, sizeof(*state));
-	choose_slots(abi, state);
 	saved = saved_at(abi, state, ra, &row->ra);
 	if (!saved && abi->ra != CODE_NO_REG && state->regs[abi->ra].kind != CODE_RA) {
 		ra.kind = CODE_RA_SIGNED;

@@ -35,7 +35,8 @@ struct validate_answer {
 struct validate_answer validate_row(
     const struct arch *arch, const struct cfi_row *row, const struct code_state *state);
 
-/* The row that the state itself gives. False where it does not know all columns. */
+/* The row that the state itself gives, in which needs_apply has left one place of each value. False where it does not
+ * know all columns. */
 bool validate_row_of(
     const struct arch *arch, const struct code_state *state, struct cfi_row *row);
 

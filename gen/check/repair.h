@@ -3,9 +3,11 @@
 #ifndef GEN_CHECK_REPAIR_H
 #define GEN_CHECK_REPAIR_H
 
-#include "gen/check/judge.h"
+#include "gen/check/unit.h"
 
-/* True if tests have stepped rows that find their values in the ways of this one. */
-bool validate_can_repair(const struct arch *arch, const struct cfi_row *row);
+/* Makes the row that the code itself gives at the place. False: it is not known, or is of a kind that no test has
+ * stepped. */
+bool validate_repair(
+    struct validate_worker *worker, const struct code_place *place, struct cfi_row *row);
 
 #endif

@@ -36,6 +36,9 @@ void validate_worker_deinit(struct validate_worker *worker)
 	free(worker->rows);
 	free(worker->entries);
 	free(worker->landings.list);
+	free(worker->edges.list);
+	free(worker->outs.list);
+	needs_deinit(&worker->needs);
 	validate_refs_deinit(&worker->found);
 	validate_refs_deinit(&worker->called);
 	validate_refs_deinit(&worker->framed);
@@ -89,6 +92,14 @@ static void unit_note_jump(struct validate_worker *worker, uint64_t pc, uint64_t
 		worker->nomem |= !validate_refs_add(&worker->framed, target);
 }
 
+static void host_arrives(void *context, uint64_t from, uint64_t to)
+{
+	struct validate_worker *worker = context;
+
+	if (from != to && !needs_edges_add(&worker->edges, from, to))
+		worker->nomem = true;
+}
+
 static void host_leaves(
     void *context, uint64_t pc, uint64_t target, const struct code_state *state)
 {
@@ -97,6 +108,7 @@ static void host_leaves(
 	size_t to = validate_range_at(worker, target);
 	struct validate_part *part = validate_part_at(worker, pc);
 
+	worker->nomem |= !needs_edges_add(&worker->outs, pc, target);
 	if (to == SIZE_MAX || !part)
 		return;
 	if (validate_begins_function(worker, to, target)) {
@@ -143,9 +155,7 @@ static bool unit_add_fault(struct validate_worker *worker,
 	    worker->n_faults ? &worker->faults[worker->n_faults - 1] : NULL;
 	uint8_t kind = unit_fault_kind(worker, part, place->state);
 	struct cfi_row repaired;
-	bool repairable = !place->seeded && !code_paths_is_disputed(worker->paths) &&
-			  validate_row_of(worker->input->arch, place->state, &repaired) &&
-			  validate_can_repair(worker->input->arch, &repaired);
+	const bool repairable = validate_repair(worker, place, &repaired);
 
 	if (last && last->repairable == repairable && last->seeded == place->seeded &&
 	    (!repairable || cfi_row_same(&last->repaired, &repaired)) &&
@@ -324,11 +334,14 @@ static bool unit_look(
 		.keeps_first = host_keeps_first,
 		.kept = validate_called,
 		.entries = host_entries,
+		.arrives = host_arrives,
 		.leaves = host_leaves}};
 	const size_t n_faults = worker->n_faults;
 	struct err err = {0};
 
 	worker->n_parts = worker->n_rows = worker->n_entries = worker->landings.n = 0;
+	needs_edges_clear(&worker->edges);
+	needs_edges_clear(&worker->outs);
 	worker->effect = CALLEE_NONE;
 	memset(&worker->seen, 0, sizeof(worker->seen));
 	worker->rowless = true;

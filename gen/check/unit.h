@@ -8,6 +8,7 @@
 #include "gen/check/callees.h"
 #include "gen/check/effect.h"
 #include "gen/check/landing.h"
+#include "gen/check/needs.h"
 #include "gen/check/refs.h"
 #include "gen/check/validate.h"
 
@@ -76,6 +77,9 @@ struct validate_worker {
 	 * whether a way comes back to the caller, and whether one returns in another state. */
 	bool tries_entry, comes_back, returns_oddly;
 	struct validate_landings landings;
+	/* Where control went, inside of the unit and out of it, and what the ends of its ways need. */
+	struct needs_edges edges, outs;
+	struct needs needs;
 	/* How the ways of the unit end, and in the round before those of each range; NULL: not known. */
 	struct callee_effect effect;
 	const struct callee_effect *effects;
@@ -90,7 +94,8 @@ struct validate_worker {
 		bool overruled;
 		/* A way that began in the state of a row comes back to the caller, or with SP elsewhere. */
 		bool seeded_well, seeded_oddly;
-		uint64_t end; /* behind the instructions so far */
+		bool asked_needs, has_needs; /* worker->needs are those of this look */
+		uint64_t end;		     /* behind the instructions so far */
 	} seen;
 	/* Functions that jumps lead to, with a frame of another one and without; and those of the file. */
 	struct validate_refs framed, bare;

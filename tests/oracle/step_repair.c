@@ -12,7 +12,11 @@
 	DO(fp_in_other)                                                                  \
 	DO(fp_restored)                                                                  \
 	DO(fp_is_argument)                                                               \
-	DO(behind_pops)
+	DO(behind_pops)                                                                  \
+	DO(fp_copied)                                                                    \
+	DO(cfa_copied)                                                                   \
+	DO(ra_copied)                                                                    \
+	DO(fp_twice)
 #elif defined(__aarch64__)
 #define FUNCTIONS(DO)                                                                    \
 	DO(cfa_by_sp)                                                                    \
@@ -21,7 +25,8 @@
 	DO(ra_kept)                                                                      \
 	DO(ra_slot_reused)                                                               \
 	DO(behind_prologue)                                                              \
-	DO(ra_signed)
+	DO(ra_signed)                                                                    \
+	DO(copied)
 #else
 #define FUNCTIONS(DO)                                                                    \
 	DO(cfa_by_sp)                                                                    \
@@ -29,7 +34,8 @@
 	DO(ra_in_frame)                                                                  \
 	DO(ra_kept)                                                                      \
 	DO(cfa_by_other)                                                                 \
-	DO(fp_in_other)
+	DO(fp_in_other)                                                                  \
+	DO(copied)
 #endif
 
 #define DECLARE(name) long name(long);

@@ -6,7 +6,7 @@
 
 MACHINE is x86_64, aarch64 or s390x; STEP is the stepper for x86-64, and qemu's plug-in for the others (step_guest.c).
 step_repair_MACHINE.S has labels at_NAME__KIND, with KIND a column and how its rule finds the value. At each of them the row must
-be of that kind, repaired, and stepped. REPAIR is the source that lists the kinds that are written: each of them has a label.
+be of that kind, repaired, and stepped; at NONE it is left out. REPAIR is the source that lists the kinds that are written: each of them has a label.
 """
 import json
 import os
@@ -86,6 +86,9 @@ def main():
         row = next((one for one in report["corrections"] if int(one["start"], 16) <= pc < int(one["start"], 16) + one["size"]), None)
         marked = any(int(one["start"], 16) <= pc < int(one["start"], 16) + one["size"] for one in ranges if one["kind"] == "repaired")
         rule = (row or {}).get("rule") or ""
+        if kind == "NONE":
+            check(row and not rule and not marked, f"{MACHINE}: {name}: left out", f"{pc:#x}: {rule}")
+            continue
         wanted = kind.replace("SIGNED", "KEPT")
         check(rule and wanted in kinds_of(rule) and marked and seen[pc - base], f"{MACHINE}: {name}, {kind}: repaired and stepped",
               f"{pc:#x}: {rule or 'no row'}{'' if marked else ', not written'}")

@@ -39,5 +39,11 @@ F ra_signed
 	restored 30; cfa 0; .inst 0xd50323bf /* autiasp */; .cfi_negate_ra_state; ret
 F fills_own
 	mov	x0, #1; ret
+/* Copies that the program made for itself, which a callee fills: above and below those that it takes back. */
+F copied
+	sub	sp, sp, #80; cfa 80; stp x29, x30, [sp]; stp x29, x30, [sp, #32]; stp x29, x30, [sp, #64]
+	mov	x29, #3; add x0, sp, #8; bl fills_8; add x0, sp, #72; bl fills_8; mov x0, sp; bl fills_8
+	add	x0, sp, #64; bl fills_8; at RA_FRAME, FP_FRAME; mov x0, x29; ldp x29, x30, [sp, #32]
+	add	sp, sp, #80; cfa 0; ret
 	end
 	.section .note.GNU-stack, "", %progbits

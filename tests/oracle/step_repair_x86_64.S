@@ -56,5 +56,23 @@ F fp_is_argument
 F behind_pops
 	push	%rbp; cfa 16; saved %rbp, -16; push $5; cfa 24; call pops_8; at CFA_SP; mov %rax, %rdx
 	cfa 16; pop %rbp; cfa 8; restored %rbp; ret
+/* Copies that the program made for itself, which a callee fills: of the frame pointer, of the CFA, and of the return address, which
+ * has gone down. */
+F fp_copied
+	sub	$16, %rsp; cfa 24; mov %rbp, 8(%rsp); push %rbp; cfa 32; mov %rdi, %rbp; lea 16(%rsp), %rdi
+	call	fills_8; at FP_FRAME; mov %rbp, %rax; pop %rbp; cfa 24; add $16, %rsp; cfa 8; ret
+F cfa_copied
+	lea	8(%rsp), %r10; .cfi_def_cfa %r10, 0; and $-32, %rsp; push %r10; push %r10; mov %rsp, %rdi
+	call	fills_8; xor %r10d, %r10d; at CFA_MEMORY; mov %rdi, %rax; mov 8(%rsp), %r10
+	lea	-8(%r10), %rsp; .cfi_def_cfa %rsp, 8; ret
+F ra_copied
+	sub	$8, %rsp; cfa 16; call moves_down; add $8, %rsp; cfa 8; ret
+F moves_down
+	mov	(%rsp), %rax; sub $8, %rsp; mov %rax, (%rsp); lea 8(%rsp), %rdi; call fills_8; at RA_FRAME
+	mov	$1, %eax; cfa 16; saved %rip, -16; ret $8
+/* No way tells which of both is the program's: there is no row. */
+F fp_twice
+	push	%rbp; cfa 16; push %rbp; cfa 24; mov %rdi, %rbp; test %rdi, %rdi; jns 1f; at NONE; ud2
+1:	pop	%rax; cfa 16; pop %rbp; cfa 8; ret
 	end
 	.section .note.GNU-stack, "", @progbits

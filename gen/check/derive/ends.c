@@ -161,14 +161,13 @@ static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t tar
 }
 
 /* True if one of these goes from the place elsewhere than to the next instruction. */
-static bool end_leads_on(
-    const struct derive_edge *edges, size_t n, const struct code_place *place)
+static bool end_leads_on(const struct needs_edges *edges, const struct code_place *place)
 {
 	const uint64_t next = place->pc + place->insn->length;
 
-	for (size_t i = search_list_from(edges, n, from, place->pc);
-	     i < n && edges[i].from == place->pc; i++)
-		if (edges[i].to != next)
+	for (size_t i = needs_edges_from(edges, place->pc);
+	     i < edges->n && edges->list[i].from == place->pc; i++)
+		if (edges->list[i].to != next)
 			return true;
 	return false;
 }
@@ -184,8 +183,8 @@ static uint8_t end_jumps_to(struct derive_walker *walker, const struct code_plac
 
 	if (kind == CODE_RA)
 		return end_returns(walker, place, after);
-	if (known && (end_leads_on(walker->edges, walker->n_edges, place) ||
-			 end_leads_on(walker->outs, walker->n_outs, place)))
+	if (known &&
+	    (end_leads_on(&walker->edges, place) || end_leads_on(&walker->outs, place)))
 		return 0;
 	end = callee_jump(walker->abi, after, NULL);
 	callee_note_call(walker->abi, after, NULL, &end);
@@ -251,8 +250,8 @@ uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *pla
 {
 	const struct code_insn *insn = place->insn;
 	const bool calls = insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO;
-	size_t i = search_list_from(walker->outs, walker->n_outs, from, place->pc);
-	const bool leaves = i < walker->n_outs && walker->outs[i].from == place->pc;
+	size_t i = needs_edges_from(&walker->outs, place->pc);
+	const bool leaves = i < walker->outs.n;
 	struct code_state after;
 	uint8_t flags = 0;
 	bool surely;
@@ -273,9 +272,9 @@ uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *pla
 		flags |= end_returns(walker, place, &after);
 	if (insn->control == CODE_JUMPS_TO || insn->control == CODE_BRANCHES_TO)
 		flags |= end_jumps_to(walker, place, &after);
-	for (; i < walker->n_outs && walker->outs[i].from == place->pc; i++)
-		flags |= end_jumps(walker, place->pc, walker->outs[i].to, &after) &
-			 (walker->outs[i].to == place->pc + insn->length &&
+	for (; i < walker->outs.n && walker->outs.list[i].from == place->pc; i++)
+		flags |= end_jumps(walker, place->pc, walker->outs.list[i].to, &after) &
+			 (walker->outs.list[i].to == place->pc + insn->length &&
 				     !derive_entry_is_function(walker->entry)
 				 ? DERIVE_DOUBTED
 				 : UINT8_MAX);
@@ -300,9 +299,9 @@ const struct derive_place *derive_place_at(
 
 static bool spread_leaves(const struct derive_walker *walker, uint64_t from, uint64_t to)
 {
-	for (size_t i = search_list_from(walker->outs, walker->n_outs, from, from);
-	     i < walker->n_outs && walker->outs[i].from == from; i++)
-		if (walker->outs[i].to == to)
+	for (size_t i = needs_edges_from(&walker->outs, from);
+	     i < walker->outs.n && walker->outs.list[i].from == from; i++)
+		if (walker->outs.list[i].to == to)
 			return true;
 	return false;
 }
@@ -335,9 +334,9 @@ static uint8_t spread_from(
 
 	if (place->flags & DERIVE_NEXT)
 		flags |= spread_from_next(walker, place);
-	for (size_t i = search_list_from(walker->edges, walker->n_edges, from, place->pc);
-	     i < walker->n_edges && walker->edges[i].from == place->pc; i++) {
-		const uint64_t to = walker->edges[i].to;
+	for (size_t i = needs_edges_from(&walker->edges, place->pc);
+	     i < walker->edges.n && walker->edges.list[i].from == place->pc; i++) {
+		const uint64_t to = walker->edges.list[i].to;
 		const struct derive_place *there = derive_place_at(walker, to);
 
 		if (to != place->pc + place->length)

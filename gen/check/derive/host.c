@@ -122,20 +122,16 @@ static void host_called(void *context, uint64_t pc, const struct code_insn *call
 enum { HOST_MAX_EDGES = 8 };
 
 /* False if there are too many, or it is the last one again. */
-static bool host_add_edge(struct derive_walker *walker, struct derive_edge **list,
-    size_t *n, size_t *cap, uint64_t from, uint64_t to)
+static bool host_add_edge(
+    struct derive_walker *walker, struct needs_edges *edges, uint64_t from, uint64_t to)
 {
-	if (*n && (*list)[*n - 1].from == from && (*list)[*n - 1].to == to)
+	if (edges->n && edges->list[edges->n - 1].from == from &&
+	    edges->list[edges->n - 1].to == to)
 		return false;
-	walker->crowded |= *n / HOST_MAX_EDGES >= walker->n_bytes;
-	if (walker->crowded)
-		return false;
-	if (!vec_reserve(list, cap, *n + 1)) {
-		walker->nomem = true;
-		return false;
-	}
-	(*list)[(*n)++] = (struct derive_edge){from, to};
-	return true;
+	walker->crowded |= edges->n / HOST_MAX_EDGES >= walker->n_bytes;
+	if (!walker->crowded)
+		walker->nomem |= !needs_edges_add(edges, from, to);
+	return !walker->crowded;
 }
 
 /* True if the walk goes on there, as in one function: not into another one that is called, and from a gap
@@ -162,8 +158,7 @@ static void host_leaves(
 	const struct derive_entry *entry = derive_entry_at(walker->entries, target);
 	const struct code_value sp = state->regs[walker->abi->sp];
 
-	if (!host_add_edge(
-		walker, &walker->outs, &walker->n_outs, &walker->cap_outs, pc, target))
+	if (!host_add_edge(walker, &walker->outs, pc, target))
 		return;
 	/* A place that is only named is a label if control comes there with a frame, even by a way that is cut
 	 * off later. */
@@ -184,8 +179,7 @@ static void host_arrives(void *context, uint64_t from, uint64_t to)
 	struct derive_walker *walker = context;
 
 	if (from != to)
-		(void)host_add_edge(walker, &walker->edges, &walker->n_edges,
-		    &walker->cap_edges, from, to);
+		(void)host_add_edge(walker, &walker->edges, from, to);
 }
 
 /* code_host.seed: the state at an entry that is no function's. */

@@ -93,6 +93,8 @@ bool derive_place_row(void *context, const struct code_place *place)
 	    search_list_from(walker->places, walker->n_places, pc, place->pc);
 	struct derive_place *noted = &walker->places[i];
 	const struct derive_place *last = i ? noted - 1 : noted;
+	const struct need *needs = needs_at(&walker->needs, place->pc);
+	const struct need *before = needs_at(&walker->needs, last->pc);
 	struct code_state state;
 	struct cfi_row row;
 
@@ -104,15 +106,14 @@ bool derive_place_row(void *context, const struct code_place *place)
 		return true;
 	/* Most instructions change nothing that a row depends on. */
 	if (place->quiet && last->flags & DERIVE_ROW &&
-	    last->pc + last->length == place->pc &&
-	    derive_needs_same(last->needs, noted->needs) &&
-	    derive_needs_are_usual(walker->abi, noted->needs)) {
+	    last->pc + last->length == place->pc && needs_same(before, needs) &&
+	    needs_are_usual(walker->abi, needs)) {
 		noted->flags |= DERIVE_ROW;
 		noted->row = last->row;
 		return true;
 	}
 	memcpy(&state, place->state, sizeof(state));
-	if (!derive_needs_apply(walker->abi, noted->needs, &state) ||
+	if (!needs_apply(walker->abi, needs, &state) ||
 	    !validate_row_of(walker->input->arch, &state, &row))
 		return true;
 	noted->flags |= DERIVE_ROW;
@@ -125,6 +126,34 @@ bool derive_place_row(void *context, const struct code_place *place)
 	}
 	noted->row = (uint32_t)walker->n_rows - 1;
 	return true;
+}
+
+/* Notes what the place moves, and what ways need that end there, as they must. */
+static void place_note_needs(struct derive_walker *walker, const struct code_place *place,
+    const struct derive_place *noted)
+{
+	size_t i = needs_edges_from(&walker->outs, place->pc);
+	const bool leaves = i < walker->outs.n;
+	const bool via = place->insn->control == CODE_JUMPS_TO ||
+			 place->insn->control == CODE_BRANCHES_TO;
+	const struct need ra = needs_usual_ra(walker->abi);
+
+	needs_note(&walker->needs, place, noted->flags & DERIVE_NEXT);
+	if (!(noted->flags & DERIVE_GOOD))
+		return;
+	if (!leaves)
+		needs_note_end(&walker->needs, via ? need_of_reg(place->insn->via) : ra);
+	for (; i < walker->outs.n && walker->outs.list[i].from == place->pc; i++) {
+		const struct cfi_row *row =
+		    derive_gap_at(walker->gaps, walker->outs.list[i].to)
+			? NULL
+			: derive_described_row(walker, walker->outs.list[i].to);
+
+		if (row)
+			needs_note_row(&walker->needs, row);
+		else
+			needs_note_end(&walker->needs, ra);
+	}
 }
 
 bool derive_place(void *context, const struct code_place *place)
@@ -153,9 +182,8 @@ bool derive_place(void *context, const struct code_place *place)
 		break;
 	}
 	noted.flags |= derive_end_at(walker, place);
-	noted.flags |= noted.flags & DERIVE_GOOD ? DERIVE_END : 0;
 	if (walker->emit)
-		derive_needs_note(walker, place, &noted);
+		place_note_needs(walker, place, &noted);
 	if (!(walker->entry->origin & DERIVE_DESCRIBED))
 		place_refer_at(walker, place);
 	if (!vec_reserve(&walker->places, &walker->cap_places, walker->n_places + 1))
@@ -211,6 +239,6 @@ void derive_emit_lost(struct derive_walker *walker)
 {
 	emit_lost(walker, walker->entry->addr);
 	/* Of what has been followed, tables are known, too. */
-	for (size_t i = 0; i < walker->n_outs; i++)
-		emit_lost(walker, walker->outs[i].to);
+	for (size_t i = 0; i < walker->outs.n; i++)
+		emit_lost(walker, walker->outs.list[i].to);
 }

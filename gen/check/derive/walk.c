@@ -38,11 +38,11 @@ void derive_walker_deinit(struct derive_walker *walker)
 	free(walker->code);
 	free(walker->wanted);
 	free(walker->cuts);
-	free(walker->edges);
-	free(walker->outs);
+	free(walker->edges.list);
+	free(walker->outs.list);
 	free(walker->refs);
 	free(walker->places);
-	free(walker->moves);
+	needs_deinit(&walker->needs);
 	derive_entries_deinit(&walker->found);
 	free(walker->uses.list);
 	free(walker->asks.list);
@@ -298,13 +298,16 @@ static bool walk_follow(struct derive_walker *walker)
 	size_t n_code;
 	int looks = 0;
 
-	walker->n_places = walker->n_refs = walker->n_moves = 0;
+	walker->n_places = walker->n_refs = 0;
+	needs_begin(&walker->needs, walker->abi);
 	do {
 		n_code = walker->n_code;
 		if (looks++ == WALK_MAX_LOOKS)
 			return false;
 		walker->paths_input = walk_input(walker);
-		walker->n_edges = walker->n_outs = walker->n_wanted = 0;
+		needs_edges_clear(&walker->edges);
+		needs_edges_clear(&walker->outs);
+		walker->n_wanted = 0;
 		if (!code_paths_run(walker->paths, &walker->paths_input, &err) ||
 		    walker->nomem) {
 			walker->nomem |= err.kind == ERR_NOMEM;
@@ -319,12 +322,8 @@ static bool walk_follow(struct derive_walker *walker)
 	} while (walker->n_code > n_code);
 	if (walker->crowded)
 		return false;
-	if (walker->n_edges)
-		qsort(walker->edges, walker->n_edges, sizeof(*walker->edges),
-		    search_order_pairs);
-	if (walker->n_outs)
-		qsort(walker->outs, walker->n_outs, sizeof(*walker->outs),
-		    search_order_pairs);
+	needs_edges_sort(&walker->edges);
+	needs_edges_sort(&walker->outs);
 	walker->open_framed = walker->open_bare = false;
 	walker->summary = (struct derive_summary){.effect = CALLEE_NONE};
 	(void)code_paths_visit(walker->paths, derive_place, walker);
@@ -359,7 +358,8 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	bool ok, mixed, label;
 
 	walker->entry = entry;
-	walker->n_code = walker->n_bytes = walker->n_cuts = walker->n_outs = 0;
+	walker->n_code = walker->n_bytes = walker->n_cuts = 0;
+	needs_edges_clear(&walker->outs);
 	/* Of one that is not followed nothing is known, and nothing is left of the one before. */
 	walker->summary = (struct derive_summary){.effect = CALLEE_NONE};
 	walker->waits = walker->crowded = false;
@@ -398,7 +398,8 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	if (ok && (entry->reached || !walker->emit))
 		derive_find(walker);
 	if (walker->emit && ok && walker->n_places) {
-		ok = derive_needs(walker);
+		ok = needs_spread(&walker->needs, &walker->edges);
+		walker->nomem |= walker->needs.nomem;
 		(void)code_paths_visit(walker->paths, derive_place_row, walker);
 	}
 	if (walker->emit && ok)

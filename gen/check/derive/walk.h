@@ -6,6 +6,7 @@
 #include "cfi/interp.h"
 #include "code/paths.h"
 #include "gen/check/derive/entries.h"
+#include "gen/check/needs.h"
 #include "gen/rows/derived.h"
 
 /* An entry's ways depend on what is known at another address. */
@@ -28,54 +29,13 @@ enum derive_place_flags {
 	DERIVE_ROW = 16,    /* the state gives a row */
 	DERIVE_WRONG = 32,  /* one of them ends as it must not */
 	DERIVE_BEHIND = 64, /* one that goes on behind such a call does */
-	DERIVE_END = 128,   /* one ends here, as it must */
 	DERIVE_DOUBTED = DERIVE_BAD | DERIVE_WRONG,
-};
-
-/* Values that a function gives back. */
-enum derive_need_of { DERIVE_NEED_SP, DERIVE_NEED_FP, DERIVE_NEED_RA, DERIVE_N_NEEDS };
-
-/* The place that the ends of all ways take such a value from. */
-struct derive_need {
-	enum derive_need_kind {
-		DERIVE_NEED_NOTHING, /* no way ends as it must */
-		DERIVE_NEED_REG,
-		DERIVE_NEED_SLOT,
-		DERIVE_NEED_LOST, /* they differ, or it cannot be told */
-	} kind;
-	uint8_t reg;		 /* for SP: it is a number of bytes from it */
-	struct code_value where; /* SLOT; else zero */
-};
-
-/* One effect of an instruction on where values are. */
-struct derive_move {
-	enum derive_move_kind {
-		DERIVE_MOVE_LOSES, /* dst gets another value */
-		DERIVE_MOVE_COPY,  /* dst = base + a number */
-		DERIVE_MOVE_LOAD, /* dst = the slot at where, which is a number of bytes from base */
-		DERIVE_MOVE_STORE, /* the slot = dst */
-	} kind;
-	uint8_t dst, base;
-	struct code_value where; /* CODE_UNKNOWN: not known */
 };
 
 struct derive_place {
 	uint64_t pc;
 	uint8_t length, flags; /* enum derive_place_flags, or-ed */
 	uint32_t row;	       /* in the walk's rows */
-	/* For the last look: */
-	uint8_t n_moves;
-	uint8_t
-	    via; /* the register that a jump takes the return address from; CODE_NO_REG: no such */
-	uint32_t first_move; /* in the walk's moves */
-	uint32_t
-	    lost; /* a bit for each register that gets another value after the moves */
-	struct derive_need needs[DERIVE_N_NEEDS]; /* before the instruction */
-};
-
-/* Control goes from one place to another one, and not as to the next instruction. */
-struct derive_edge {
-	uint64_t from, to;
 };
 
 /* An address that an instruction calls or puts into a register. */
@@ -116,14 +76,12 @@ struct derive_walker {
 	size_t n_wanted, cap_wanted;
 	uint64_t *cuts; /* calls behind which nothing fits; ascending */
 	size_t n_cuts, cap_cuts;
-	struct derive_edge *edges, *outs; /* inside of code, and out of it */
-	size_t n_edges, cap_edges, n_outs, cap_outs;
+	struct needs_edges edges, outs; /* inside of code, and out of it */
 	struct derive_ref *refs;
 	size_t n_refs, cap_refs;
 	struct derive_place *places; /* ascending */
 	size_t n_places, cap_places;
-	struct derive_move *moves;
-	size_t n_moves, cap_moves;
+	struct needs needs; /* of the last look */
 	struct derive_summary summary;
 	/* A jump goes nobody knows where: with the frame of the entry, or as it was entered. */
 	bool open_framed, open_bare;
@@ -193,19 +151,6 @@ const struct derive_place *derive_place_at(
     const struct derive_walker *walker, uint64_t pc);
 /* Gives each place what its ways say. False: too many jumps go back. */
 ATTR_MUST_CHECK bool derive_spread(struct derive_walker *walker);
-/* Notes what the place's instruction moves. */
-void derive_needs_note(struct derive_walker *walker, const struct code_place *place,
-    struct derive_place *noted);
-/* Gives each place what the ends of its ways need. False: too many jumps go back. */
-ATTR_MUST_CHECK bool derive_needs(struct derive_walker *walker);
-bool derive_needs_same(const struct derive_need a[DERIVE_N_NEEDS],
-    const struct derive_need b[DERIVE_N_NEEDS]);
-/* True if no other registers are needed than SP, the frame pointer and the return address's. */
-bool derive_needs_are_usual(
-    const struct code_abi *abi, const struct derive_need needs[DERIVE_N_NEEDS]);
-/* Leaves in the state the registers and slots that a row may name. False: there are none. */
-bool derive_needs_apply(const struct code_abi *abi,
-    const struct derive_need needs[DERIVE_N_NEEDS], struct code_state *state);
 /* Finds calls behind which the ways go wrong, and at which nothing else shows that they return. Whether
  * one is new. */
 bool derive_cut(struct derive_walker *walker);
