@@ -181,6 +181,27 @@ static bool part_is_function(const struct validate_worker *worker,
 	       validate_refs_have(worker->calls, code->start);
 }
 
+/* Code that is called in the middle of the range, where the row is an entry's, is entered there, too. */
+static bool part_add_called(struct validate_worker *worker, const struct part_rows *rows,
+    const struct code_range *code)
+{
+	const struct validate_refs *calls = worker->calls;
+
+	for (size_t i = calls ? validate_refs_from(calls, code->start + 1) : 0;
+	     calls && i < calls->n && calls->list[i] < code->end; i++) {
+		const size_t row =
+		    search_list_above(rows->list, rows->n, pc, calls->list[i]);
+
+		if (!part_is_entry(worker, &rows->list[row ? row - 1 : 0]))
+			continue;
+		if (!vec_reserve(
+			&worker->entries, &worker->cap_entries, worker->n_entries + 1))
+			return false;
+		worker->entries[worker->n_entries++] = calls->list[i];
+	}
+	return true;
+}
+
 static bool part_add_rows(
     struct validate_worker *worker, uint32_t index, const struct code_range *code)
 {
@@ -206,6 +227,7 @@ static bool part_add_rows(
 	    .n_rows = rows.n,
 	    .go = validate_is_go(worker, part_fde(worker, range)),
 	    .fragment = validate_is_fragment(worker, range->start),
+	    .framed = validate_refs_have(worker->all_framed, range->start),
 	    .resolver = part_is_resolver(worker, &rows)};
 	worker->code[worker->n_parts++] = *code;
 	memcpy(&worker->rows[worker->n_rows], rows.list, rows.n * sizeof(*rows.list));
@@ -213,7 +235,7 @@ static bool part_add_rows(
 	part->entry = part_is_function(worker, part, &rows, code);
 	if (part->entry)
 		worker->entries[worker->n_entries++] = range->start;
-	return true;
+	return !part->entry || part_add_called(worker, &rows, code);
 }
 
 bool validate_add_part(struct validate_worker *worker, uint32_t index)

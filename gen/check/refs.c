@@ -28,11 +28,14 @@ bool validate_refs_add_relative(struct validate_refs *refs, const struct image *
 	return validate_relative_each(image, refs_note_relative, refs);
 }
 
+size_t validate_refs_from(const struct validate_refs *refs, uint64_t addr)
+{
+	return refs->n ? search_from(refs->list, sizeof(*refs->list), refs->n, addr) : 0;
+}
+
 bool validate_refs_have(const struct validate_refs *refs, uint64_t addr)
 {
-	size_t i = refs && refs->n
-		       ? search_from(refs->list, sizeof(*refs->list), refs->n, addr)
-		       : 0;
+	size_t i = refs ? validate_refs_from(refs, addr) : 0;
 
 	return refs && i < refs->n && refs->list[i] == addr;
 }

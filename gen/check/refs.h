@@ -25,6 +25,8 @@ ATTR_MUST_CHECK bool validate_refs_add(struct validate_refs *refs, uint64_t addr
 ATTR_MUST_CHECK bool validate_refs_add_relative(
     struct validate_refs *refs, const struct image *image);
 /* Whether addr is one of them. refs is sorted; NULL: no. */
+/* The first address from addr on; the list's number: there is none. */
+size_t validate_refs_from(const struct validate_refs *refs, uint64_t addr);
 bool validate_refs_have(const struct validate_refs *refs, uint64_t addr);
 /* Moves all of from to refs. False: out of memory. */
 ATTR_MUST_CHECK bool validate_refs_take(

@@ -74,7 +74,7 @@ static bool host_keeps_first(
 	return validate_keeps_first(worker->callees, call, state);
 }
 
-/* Notes how control comes to the first byte of a function by a jump: with a frame of another one, or bare. A call
+/* Notes how control comes to the first byte of a function by a jump: with SP elsewhere than at an entry, or bare. A call
  * that does not return can be the last instruction before it, too. */
 static void unit_note_jump(struct validate_worker *worker, uint64_t pc, uint64_t target,
     const struct code_state *state)
@@ -88,7 +88,7 @@ static void unit_note_jump(struct validate_worker *worker, uint64_t pc, uint64_t
 		return;
 	if (callee_is_bare(abi, state))
 		worker->nomem |= !validate_refs_add(&worker->bare, target);
-	else if (moved && !callee_has_return_address(abi, state))
+	else if (moved)
 		worker->nomem |= !validate_refs_add(&worker->framed, target);
 }
 
@@ -282,7 +282,7 @@ static bool unit_visit(void *context, const struct code_place *place)
 		worker->nomem = true;
 	if (unit_is_elsewhere(worker, part, row, answer) ||
 	    (inside && answer.verdict == VALIDATE_CONTRADICTS) ||
-	    (part->fragment && answer.verdict == VALIDATE_CONTRADICTS))
+	    (part->framed && answer.verdict == VALIDATE_CONTRADICTS))
 		answer.verdict = VALIDATE_UNKNOWN;
 	result = unit_count(worker, part, place);
 	worker->agreed = NULL;

@@ -28,6 +28,7 @@ struct validate_part {
 	bool go;       /* of Go's table, for AArch64 */
 	bool entry;    /* a function begins at its first byte */
 	bool fragment; /* several functions end in it */
+	bool framed;   /* control comes to its first byte with a frame, too */
 	/* What a row took for the CFA while it was of another stack; CODE_UNKNOWN: none did. */
 	struct code_value elsewhere;
 };
@@ -97,7 +98,7 @@ struct validate_worker {
 		bool asked_needs, has_needs; /* worker->needs are those of this look */
 		uint64_t end;		     /* behind the instructions so far */
 	} seen;
-	/* Functions that jumps lead to, with a frame of another one and without; and those of the file. */
+	/* Functions that jumps lead to, with SP elsewhere than at entry and as there; and those of the file. */
 	struct validate_refs framed, bare;
 	const struct validate_refs *all_framed, *all_bare;
 	/* Where the row that agreed at the last place is in force; NULL: none, or it depends on more

@@ -146,9 +146,18 @@ static bool run_round(struct validate_run *run, uint8_t round)
 	    run->n_workers, run->groups.n_units);
 }
 
+/* True if the range is called, in the middle or, where no row says that a function begins, at its first byte. */
+static bool is_called(
+    const struct validate_run *run, const struct cfi_range *range, uint8_t reviews)
+{
+	const uint64_t from = range->start + !(reviews & VALIDATE_REVIEW_ENTRY);
+	const size_t i = validate_refs_from(&run->calls, from);
+
+	return i < run->calls.n && run->calls.list[i] < range->end;
+}
+
 /* What code refers to and calls is known now. So is what data refers to. Functions with tables that end
- * there are looked at again, and so are those that are called and whose first row does not say that a
- * function begins. */
+ * there are looked at again, and so are those that are called where they were not taken to be. */
 static bool gather_refs(struct validate_run *run, uint8_t *changed)
 {
 	const struct validate_result *result = run->workers[0].result;
@@ -163,9 +172,8 @@ static bool gather_refs(struct validate_run *run, uint8_t *changed)
 	validate_refs_sort(&run->calls);
 	for (size_t i = 0; i < result->n_ranges; i++)
 		changed[i] |= result->ranges[i].asked ||
-			      (result->ranges[i].reviews & VALIDATE_REVIEW_ENTRY &&
-				  validate_refs_have(&run->calls,
-				      run->workers[0].input->ranges.list[i].start));
+			      is_called(run, &run->workers[0].input->ranges.list[i],
+				  result->ranges[i].reviews);
 	return true;
 }
 
