@@ -66,7 +66,8 @@ struct code_paths_input {
 	size_t n_landings;
 	/* No table of jump targets is read whose index may be bounded by its bits only. */
 	bool strict;
-	bool wary; /* of all states; and code can begin with an instruction that does nothing */
+	bool
+	    wary; /* of all states; and code can begin with an instruction that does nothing */
 	struct code_host host;
 };
 

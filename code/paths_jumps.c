@@ -42,7 +42,7 @@ static bool paths_defer(
  */
 static bool paths_table_is_loose(const struct code_table *table)
 {
-	return table->n >= 8 && (table->n & (table->n - 1)) == 0;
+	return !table->compared && table->n >= 8 && (table->n & (table->n - 1)) == 0;
 }
 
 /* Targets of a table that are kept for the next jump by it. */

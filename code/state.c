@@ -131,7 +131,7 @@ static struct code_value sum(
 	/* s390x multiplies a table's index by an instruction of its own. */
 	if (effect->base == CODE_NO_REG && effect->off == 0 && low.kind == CODE_AT_MOST &&
 	    effect->shift < 8 && low.off < 1 << 24)
-		return code_value_of(CODE_AT_MOST, 0, low.off << effect->shift);
+		return code_value_of(CODE_AT_MOST, low.symbol, low.off << effect->shift);
 	if (effect->base == CODE_NO_REG && effect->off == 0 && effect->shift == 0) {
 		if (index.kind != CODE_TABLE ||
 		    effect->index_bits != state->table.width * 8)
@@ -182,8 +182,8 @@ static struct code_value difference(
 
 /* The load at a constant address plus an index may be from a table of jump targets. n is 0 where
  * the index has no bound. */
-static bool table_begins(
-    struct code_state *state, const struct code_effect *effect, uint64_t at, uint32_t n)
+static bool table_begins(struct code_state *state, const struct code_effect *effect,
+    uint64_t at, uint32_t n, bool compared)
 {
 	/* An array of another kind does not displace a table that is complete. */
 	for (size_t i = 0; i < CODE_N_REGS; i++)
@@ -194,6 +194,7 @@ static bool table_begins(
 			state->regs[i] = code_value_of(CODE_OTHER, 0, 0);
 	state->table = (struct code_table){
 	    .at = at, .n = n, .width = effect->width, .is_signed = effect->load_signed};
+	state->table.compared = compared;
 	return true;
 }
 
@@ -226,7 +227,8 @@ static struct code_value loaded(
 		    !bounded ? 0
 			     : ((uint32_t)index.off << effect->shift) / effect->width + 1;
 
-		if (table_begins(state, effect, (uint64_t)base.off, n))
+		if (table_begins(
+			state, effect, (uint64_t)base.off, n, bounded && index.symbol))
 			return code_value_of(CODE_TABLE, 0, 0);
 	}
 	return code_value_of(base.kind == CODE_UNKNOWN || code_value_is_stack(base)
@@ -470,9 +472,9 @@ static void state_branch(struct code_state *state, const struct code_abi *abi,
 			return;
 		if (a->kind == CODE_OTHER || (a->kind == CODE_TABLE && !state->table.n) ||
 		    (a->kind == CODE_UNKNOWN && abi->clobbered >> state->compared & 1))
-			*a = code_value_of(CODE_AT_MOST, 0, most);
-		else if (a->kind == CODE_AT_MOST && a->off > most)
-			a->off = most;
+			*a = code_value_of(CODE_AT_MOST, 1, most);
+		else if (a->kind == CODE_AT_MOST && a->off >= most)
+			*a = code_value_of(CODE_AT_MOST, 1, most);
 		return;
 	}
 	/* A loop that moves SP page by page ends where both are equal. */

@@ -19,8 +19,9 @@ enum code_value_kind {
 	CODE_UNKNOWN = 0, /* it can be anything, a caller's value too */
 	CODE_OTHER,	  /* none of those below */
 	CODE_CONST,	  /* off */
-	CODE_AT_MOST,	  /* from 0 to off, at least in its low 32 bits */
-	CODE_TABLE,	  /* an entry of the state's table */
+	/* From 0 to off, at least in its low 32 bits. symbol is 1 where a comparison says so, and not its bits alone. */
+	CODE_AT_MOST,
+	CODE_TABLE, /* an entry of the state's table */
 	/* off from an address that an instruction made: its symbol has the low 31 bits of where that is, and CODE_ALIGNED */
 	CODE_MADE,
 	CODE_CFA, /* the CFA plus off */
@@ -60,6 +61,8 @@ struct code_table {
 	uint8_t width;	    /* of an entry, bytes */
 	uint8_t shift;
 	bool is_signed;
+	bool
+	    compared; /* n is from a comparison, and not from the bits of the index alone */
 };
 
 struct code_state {

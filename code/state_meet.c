@@ -70,7 +70,7 @@ static bool same_table(const struct code_table *a, const struct code_table *b)
 {
 	return a->at == b->at && a->start == b->start && a->n == b->n &&
 	       a->width == b->width && a->shift == b->shift &&
-	       a->is_signed == b->is_signed;
+	       a->is_signed == b->is_signed && a->compared == b->compared;
 }
 
 /* Keeps what both say of registers. */

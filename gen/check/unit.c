@@ -427,7 +427,7 @@ static bool unit_try_entry(struct validate_worker *worker, const uint32_t *range
 }
 
 /* A table that was read too far leads to places with another state. Where not all agrees, doubtful
- * tables are left out, if that helps. */
+ * tables are left out, if that helps; and always where something contradicts, so that nothing does because of them. */
 bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_t n)
 {
 	const size_t n_faults = worker->n_faults, n_links = worker->n_links;
@@ -449,7 +449,7 @@ bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_
 	    loose >= VALIDATE_OPEN) {
 		if (!unit_look_again(worker, ranges, n, true, n_faults, n_links))
 			return false;
-		if (unit_verdict(worker) >= loose &&
+		if (loose != VALIDATE_WRONG && unit_verdict(worker) >= loose &&
 		    !unit_look_again(worker, ranges, n, false, n_faults, n_links))
 			return false;
 		worker->asked = true;
