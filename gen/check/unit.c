@@ -321,6 +321,25 @@ static void unit_sort_landings(struct validate_landings *landings)
 		}
 }
 
+/* What is said of each range, once all places have been seen. */
+static void unit_settle(struct validate_worker *worker)
+{
+	for (size_t i = 0; i < worker->n_parts; i++) {
+		struct validate_range *result =
+		    &worker->result->ranges[worker->parts[i].range];
+
+		/* Bytes that cannot be decoded end a way, and nothing is known of what is behind them. */
+		result->undecoded =
+		    !result->instructions || code_paths_is_broken(worker->paths);
+		if (result->state == VALIDATE_CONFIRMED && result->undecoded)
+			result->state = VALIDATE_OPEN;
+		if (!worker->n_entries)
+			result->reviews |= VALIDATE_REVIEW_ENTRY;
+		if (result->state == VALIDATE_CONFIRMED && result->reviews)
+			result->state = VALIDATE_REVIEW;
+	}
+}
+
 static bool unit_look(
     struct validate_worker *worker, const uint32_t *ranges, size_t n, bool strict)
 {
@@ -368,20 +387,7 @@ static bool unit_look(
 	}
 	(void)code_paths_visit(worker->paths, unit_visit, worker);
 	validate_end_unit(worker, n_faults);
-	for (size_t i = 0; i < worker->n_parts; i++) {
-		struct validate_range *result =
-		    &worker->result->ranges[worker->parts[i].range];
-
-		/* Bytes that cannot be decoded end a way, and nothing is known of what is behind them. */
-		result->undecoded =
-		    !result->instructions || code_paths_is_broken(worker->paths);
-		if (result->state == VALIDATE_CONFIRMED && result->undecoded)
-			result->state = VALIDATE_OPEN;
-		if (!worker->n_entries)
-			result->reviews |= VALIDATE_REVIEW_ENTRY;
-		if (result->state == VALIDATE_CONFIRMED && result->reviews)
-			result->state = VALIDATE_REVIEW;
-	}
+	unit_settle(worker);
 	return !worker->nomem;
 }
 
@@ -426,6 +432,31 @@ static bool unit_try_entry(struct validate_worker *worker, const uint32_t *range
 	return unit_look_again(worker, ranges, n, false, n_faults, n_links);
 }
 
+/* Gives the contradictions of a strict look the rows that the look before it gives, where both found the same. Nothing else
+ * is left of that look, whose contradictions lie in front of them. */
+static void unit_take_repairs(
+    struct validate_worker *worker, size_t n_faults, size_t first)
+{
+	struct validate_fault *faults = worker->faults;
+
+	for (size_t i = first, j = n_faults; i < worker->n_faults; i++) {
+		while (j < first && faults[j].end <= faults[i].start)
+			j++;
+		if (j < first && faults[j].repairable &&
+		    faults[j].start <= faults[i].start &&
+		    faults[j].end >= faults[i].end &&
+		    faults[j].answer.column == faults[i].answer.column &&
+		    code_value_equal(faults[j].answer.found, faults[i].answer.found)) {
+			faults[i].repairable = true;
+			faults[i].repaired = faults[j].repaired;
+		}
+	}
+	if (worker->n_faults > first)
+		memmove(&faults[n_faults], &faults[first],
+		    (worker->n_faults - first) * sizeof(*faults));
+	worker->n_faults -= first - n_faults;
+}
+
 /* A table that was read too far leads to places with another state. Where not all agrees, doubtful
  * tables are left out, if that helps; and always where something contradicts, so that nothing does because of them. */
 bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_t n)
@@ -447,8 +478,11 @@ bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_
 	loose = unit_verdict(worker);
 	if (!worker->rowless && code_paths_is_loose(worker->paths) &&
 	    loose >= VALIDATE_OPEN) {
-		if (!unit_look_again(worker, ranges, n, true, n_faults, n_links))
+		const size_t first = worker->n_faults;
+
+		if (!unit_look_again(worker, ranges, n, true, first, n_links))
 			return false;
+		unit_take_repairs(worker, n_faults, first);
 		if (loose != VALIDATE_WRONG && unit_verdict(worker) >= loose &&
 		    !unit_look_again(worker, ranges, n, false, n_faults, n_links))
 			return false;

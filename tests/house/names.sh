@@ -82,7 +82,7 @@ begin gen/object object
 begin gen/options options method obstacle reader source
 begin gen/report report
 begin gen/rows cfi_input collect corrections coverage derived last_call last_calls optimize padding plt policy reduce refusal
-begin gen/check callee validate
+begin gen/check callee need needs validate
 begin gen/check/derive derive
 begin gen/verify lint meaning prove verify
 begin gen/lib api eh2sframe

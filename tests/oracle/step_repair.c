@@ -16,6 +16,7 @@
 	DO(fp_copied)                                                                    \
 	DO(cfa_copied)                                                                   \
 	DO(ra_copied)                                                                    \
+	DO(by_table)                                                                     \
 	DO(fp_twice)
 #elif defined(__aarch64__)
 #define FUNCTIONS(DO)                                                                    \

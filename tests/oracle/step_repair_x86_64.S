@@ -74,5 +74,16 @@ F moves_down
 F fp_twice
 	push	%rbp; cfa 16; push %rbp; cfa 24; mov %rdi, %rbp; test %rdi, %rdi; jns 1f; at NONE; ud2
 1:	pop	%rax; cfa 16; pop %rbp; cfa 8; ret
+/* Only its bits bound the index of the table. */
+F by_table
+	push	%rbx; cfa 16; and $7, %edi; lea 2f(%rip), %rdx; movslq (%rdx, %rdi, 4), %rax; add %rdx, %rax
+	jmp	*%rax
+1:	pop	%rbx; at CFA_SP; mov $1, %eax; cfa 8; ret
+	.pushsection .rodata
+	.balign	4
+2:	.rept	8
+	.long	1b - 2b
+	.endr
+	.popsection
 	end
 	.section .note.GNU-stack, "", @progbits
