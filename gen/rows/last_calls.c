@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gen/rows/last_calls.h"
 
+#include "gen/elf/object/object.h"
 #include "gen/rows/padding.h"
 #include "sframe/cursor.h"
 
@@ -23,6 +24,20 @@ bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size)
 	return false;
 }
 
+/* In an object addresses are made up. NULL: these bytes are not together in the file. */
+static const uint8_t *code_at(const struct image *image, uint64_t addr, uint64_t size)
+{
+	const struct object_place *place =
+	    image->object ? object_place_at(image->object, addr) : NULL;
+
+	if (!image->object)
+		return image_at_addr(image, addr, size);
+	if (!place || size > place->size - (addr - place->addr) ||
+	    !image->sections[place->section].data)
+		return NULL;
+	return image->sections[place->section].data + (addr - place->addr);
+}
+
 /* The first unit of a longer filler is none by itself. */
 static bool filler_begins(
     const struct image *image, const struct arch *arch, uint64_t start, uint64_t limit)
@@ -32,7 +47,7 @@ static bool filler_begins(
 
 	size = size < limit - start ? size : limit - start;
 	for (; !code && size; size -= !code)
-		code = image_at_addr(image, start, size);
+		code = code_at(image, start, size);
 	return code && padding_front(arch, code, size);
 }
 
@@ -44,9 +59,8 @@ bool last_call_reaches(const struct image *image, const struct arch *arch, uint6
 	for (size_t i = 0; i < arch->n_calls; i++) {
 		const struct arch_call *call = &arch->calls[i];
 		const uint8_t *code =
-		    start < call->size
-			? NULL
-			: image_at_addr(image, start - call->size, call->size);
+		    start < call->size ? NULL
+				       : code_at(image, start - call->size, call->size);
 
 		if (code && call_matches(call, code))
 			return true;

@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "gen/elf/object/object.h"
+#include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
 #include "gen/verify/meaning.h"
 #include "gen/verify/verify.h"
@@ -102,6 +103,18 @@ static bool witness_read(const void *context, uint32_t index, struct cfi_table *
 
 /* ---- ranges ---- */
 
+/* Where the code of a function ends: what it describes behind a last call is none. */
+static uint64_t witness_func_end(
+    const struct code_witness *witness, const struct sf_func *func)
+{
+	const uint64_t end = func->start + func->size, unit = witness->arch->insn_unit;
+
+	return func->size > unit && last_call_reaches(witness->code, witness->arch,
+					end - unit, end, UINT64_MAX)
+		   ? end - unit
+		   : end;
+}
+
 static bool witness_read_funcs(struct code_witness *witness, struct err *err)
 {
 	const struct sf_view *view = witness->view;
@@ -118,7 +131,7 @@ static bool witness_read_funcs(struct code_witness *witness, struct err *err)
 			continue;
 		witness->funcs[witness->n_funcs++] =
 		    (struct witness_func){.start = func.func.start,
-			.end = func.func.start + func.func.size,
+			.end = witness_func_end(witness, &func.func),
 			.index = i,
 			.block = func.func.rep_size,
 			.whole = func.func.n_rows > WITNESS_MAX_DIVIDED,
