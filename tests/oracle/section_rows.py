@@ -24,7 +24,7 @@ from elf_text import plts
 from sframe_text import Section
 from tap import must
 
-KEYS = ("rows", "agree", "plt", "padding", "gaps", "with_cfi")
+KEYS = ("rows", "agree", "plt", "padding", "behind", "gaps", "with_cfi")
 PADDING_MAX = 15
 UNITS = {62: 1, 183: 4, 22: 2}  # by e_machine
 # Without a word for the RA it is where the header says: on x86-64 at CFA - 8. U is a word that says
@@ -127,7 +127,7 @@ def compare(tool, path, theirs=None):
             # One row that begins before and ends behind: so it is between two FDEs, that both have it.
             counts["padding"] += size
         elif not other and one[0] < start and end == one[1] and size == unit:
-            counts["padding"] += size
+            counts["behind"] += size
         else:
             theirs_here = other[2] if other else "no FDE"
             wrong.append(f"{path}: {start:#x}..{end:#x}: {one[2]}, readelf {theirs_here}")
@@ -168,7 +168,7 @@ def main():
                 print(line)
     print(
         "section: {rows} rows, {agree} of {with_cfi} bytes agree with readelf, {gaps} have no row, "
-        "{plt} bytes of PLT without CFI, {padding} of padding".format(**total), f"{different} differ", sep=", "
+        "{plt} bytes of PLT without CFI, {padding} of padding, {behind} behind last calls".format(**total), f"{different} differ", sep=", "
     )
     return 1 if different or not total["agree"] else 0
 

@@ -71,7 +71,7 @@ def check_functions(name, path, verified, work):
     """Every function outside the PLTs has GNU's rows, but where verify named it."""
     ours = os.path.join(work, "ours")
     # Sharing puts neighbours together; GNU as and ld do not.
-    made = run(tool, "-q", "--refresh", "--format=1", "--optimize=none", path, ours)
+    made = run(tool, "-q", "--refresh", "--for=binutils-2.40", "--optimize=none", path, ours)
     proof = run(tool, "verify", ours)
     check(made.returncode == 0 and proof.returncode == 0, f"{name}: converted", made.stderr)
     gnu = Section(run("readelf", "--sframe=.sframe", path).stdout)
