@@ -36,7 +36,7 @@ static void reach_calls(struct conversion *conv)
 
 	if (!options_looks_up_returns(conv->options))
 		return;
-	last_calls_reach(conv->input.arch, coverage, &conv->model);
+	last_calls_reach(conv->image, conv->input.arch, coverage, &conv->model);
 	last_calls_count(&conv->model, coverage);
 }
 

@@ -51,7 +51,8 @@ struct coverage_piece {
 struct coverage_call {
 	uint64_t end;	/* of the function, and its return address */
 	uint64_t start; /* of the FDE */
-	bool filler;	/* nothing but filler is between it and what comes next */
+	uint64_t
+	    limit; /* up to here there is nothing but filler behind it; 0: there is other code, or nothing */
 };
 
 /* Functions one after the other that have their rows from one source. */

@@ -95,7 +95,7 @@ static void text_next(struct text *text)
 
 /* The last range ends at addr. Lists it if that is behind a call. */
 static void text_call(
-    struct text *text, const struct text_region *region, uint64_t addr, bool filler)
+    struct text *text, const struct text_region *region, uint64_t addr, uint64_t limit)
 {
 	struct coverage *coverage = text->coverage;
 
@@ -107,7 +107,7 @@ static void text_call(
 		text->nomem = true;
 	else
 		coverage->calls[coverage->n_calls++] = (struct coverage_call){
-		    .end = addr, .start = text->last->start, .filler = filler};
+		    .end = addr, .start = text->last->start, .limit = limit};
 }
 
 /* Code without CFI, or padding, or both. */
@@ -119,7 +119,8 @@ static void text_gap(
 	uint64_t size = end - start, front = padding_front(text->arch, bytes, size);
 	uint64_t back = padding_back(text->arch, bytes + front, size - front);
 
-	text_call(text, region, start, front == size && size >= text->arch->insn_unit);
+	text_call(text, region, start,
+	    front == size && size >= text->arch->insn_unit ? end : 0);
 	coverage->padding_bytes += front + back;
 	if (front + back == size)
 		return;
@@ -157,7 +158,7 @@ static void text_count(struct text *text, const struct text_region *region, uint
 			pos = text->start;
 		} else if (text->start == pos && text->last &&
 			   (!text->of || text->of->fde != text->last->fde)) {
-			text_call(text, region, pos, false);
+			text_call(text, region, pos, 0);
 		}
 		if (end > pos) {
 			text->coverage->text_bytes += end - pos;
@@ -173,7 +174,7 @@ static void text_count(struct text *text, const struct text_region *region, uint
 	if (pos < region->end)
 		text_gap(text, region, pos, region->end);
 	else
-		text_call(text, region, pos, false);
+		text_call(text, region, pos, 0);
 }
 
 bool coverage_text(const struct image *image, const struct arch *arch,

@@ -68,8 +68,16 @@ bool last_call_reaches(const struct image *image, const struct arch *arch, uint6
 	return false;
 }
 
-void last_calls_reach(
-    const struct arch *arch, const struct coverage *coverage, struct sf_section *section)
+/* What sections say of their bytes, segments may deny, and the proof believes these. */
+static bool call_reaches(
+    const struct image *image, const struct arch *arch, const struct coverage_call *call)
+{
+	return call->limit && last_call_reaches(image, arch, call->end,
+				  call->end + arch->insn_unit, call->limit);
+}
+
+void last_calls_reach(const struct image *image, const struct arch *arch,
+    const struct coverage *coverage, struct sf_section *section)
 {
 	size_t at = 0;
 
@@ -80,8 +88,9 @@ void last_calls_reach(
 		while (at < coverage->n_calls && coverage->calls[at].end < end)
 			at++;
 		if (at < coverage->n_calls && coverage->calls[at].end == end &&
-		    coverage->calls[at].filler && !func->pcmask && !func->signal_frame &&
-		    func->size <= UINT32_MAX - arch->insn_unit)
+		    !func->pcmask && !func->signal_frame &&
+		    func->size <= UINT32_MAX - arch->insn_unit &&
+		    call_reaches(image, arch, &coverage->calls[at]))
 			func->size += arch->insn_unit;
 	}
 }

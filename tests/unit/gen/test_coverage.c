@@ -184,6 +184,7 @@ static void calls_at(struct file *file, uint64_t end)
 UNIT(last_calls)
 {
 	const struct sf_row other = fixture_cfa(0, AMD64_SP, 8);
+	GElf_Phdr phdrs[] = {{.p_type = PT_LOAD, .p_vaddr = TEXT, .p_filesz = SIZE}};
 	struct err err = {0};
 	struct file file;
 
@@ -199,7 +200,12 @@ UNIT(last_calls)
 	calls_at(&file, SIZE);
 	ck_assert(coverage_text(&file.image, arch_find(EM_X86_64, false), &file.ranges,
 	    &file.model, &file.coverage, &err));
-	last_calls_reach(arch_find(EM_X86_64, false), &file.coverage, &file.model);
+	file.image.phdrs = phdrs;
+	file.image.n_phdrs = 1;
+	file.image.bytes = file.text;
+	file.image.size = SIZE;
+	last_calls_reach(
+	    &file.image, arch_find(EM_X86_64, false), &file.coverage, &file.model);
 	last_calls_count(&file.model, &file.coverage);
 	ck_assert_uint_eq(file.model.funcs[0].size, 6);
 	for (size_t i = 1; i < file.model.n_funcs; i++)
