@@ -64,7 +64,7 @@ def check_alike(n=100000):
     with open(FOLD, "rb") as file:
         seconds = 60 if b"__asan_init" in file.read() else 10  # a sanitizer takes some six times as long
     rec = Recording()
-    modules = [rec.module("/bin/ls", f"{i:040x}") for i in range(n)]
+    modules = [rec.module("/nowhere/ls", f"{i:040x}") for i in range(n)]  # a file there would be opened for each of them
     frames = [rec.frame(FILE, 0x5000, modules[i]) for i in range(n)] + [rec.frame(JIT, 1, pid=i, name="f") for i in range(n)]
     threads = [rec.thread(1, 1, f"t{i}") for i in range(n)]
     rec.sample(threads[-1], frames[-1:])
