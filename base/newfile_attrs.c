@@ -198,7 +198,7 @@ bool newfile_copy_attrs(int fd, int like_fd, struct err *err)
 	/* chown clears setuid and capabilities, so set the owner first and those last. */
 	if (!copy_owner(fd, &like, is_privileged(like_fd, &like), err))
 		return false;
-	/* Where there is an ACL, the mode has its mask for the group, which may have less. So nobody else has rights
+	/* With an ACL, the mode has its mask for the group, which may have less. So nobody else has rights
 	 * until the ACL is there. */
 	if (fchmod(fd, mode & S_IRWXU) < 0)
 		return err_set_errno(err, "cannot set the mode of the output");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of base/newfile.h share with each other only. */
+/* Shared by the files of base/newfile.h alone. */
 #ifndef BASE_NEWFILE_INTERNAL_H
 #define BASE_NEWFILE_INTERNAL_H
 

@@ -84,7 +84,7 @@ static uint8_t end_in_described(
 
 	if (verdict != VALIDATE_AGREES)
 		return verdict == VALIDATE_CONTRADICTS ? DERIVE_WRONG : DERIVE_BAD;
-	/* Of a frame without a caller, the row says nothing. */
+	/* A row says nothing of a frame without a caller. */
 	if (row->ra.kind == CFI_UNDEFINED)
 		return DERIVE_BAD;
 	if (callee_is_bare(walker->abi, after))

@@ -238,7 +238,7 @@ static void emit_lost(struct derive_walker *walker, uint64_t addr)
 void derive_emit_lost(struct derive_walker *walker)
 {
 	emit_lost(walker, walker->entry->addr);
-	/* Of what has been followed, tables are known, too. */
+	/* Tables are known of what has been followed, too. */
 	for (size_t i = 0; i < walker->outs.n; i++)
 		emit_lost(walker, walker->outs.list[i].to);
 }

@@ -152,7 +152,7 @@ static bool walk_has_block(
 	return walk_n_asked(walker, piece, block, &own) <= WALK_MAX_ASKING && own;
 }
 
-/* Where the blocks begin that the entry may follow, up to the one at block. */
+/* Lists where blocks begin that the entry may follow, up to the one at block. */
 static uint64_t walk_first_block(
     const struct derive_walker *walker, const struct code_range *piece, uint64_t block)
 {
@@ -367,7 +367,7 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 		derive_note_use(walker, own.start);
 		walk_add_piece(walker, own);
 	}
-	/* Of a function that is entered in several states, no state is known. The code that has a label, which
+	/* No state is known of a function that is entered in several. The code that has a label, which
 	 * nothing calls, is followed with that code. */
 	mixed = entry->origin & DERIVE_MIXED;
 	label = mixed && !derive_entry_is_function(entry) &&
