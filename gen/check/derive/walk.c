@@ -152,7 +152,7 @@ static bool walk_has_block(
 	return walk_n_asked(walker, piece, block, &own) <= WALK_MAX_ASKING && own;
 }
 
-/* Lists where blocks begin that the entry may follow, up to the one at block. */
+/* Returns where the first of the blocks begins that the entry may follow up to the one at block. */
 static uint64_t walk_first_block(
     const struct derive_walker *walker, const struct code_range *piece, uint64_t block)
 {
