@@ -147,12 +147,18 @@ static const struct sf_row *cursor_pcinc(
 static const struct sf_row *cursor_row_at(
     const struct sf_row *rows, size_t n, uint64_t in_range, uint64_t size, uint64_t *end)
 {
-	size_t i = 0;
+	size_t low = 0, above = n;
 
-	while (i < n && rows[i].start <= in_range)
-		i++;
-	*end = i < n ? rows[i].start : size;
-	return i ? &rows[i - 1] : NULL;
+	while (low < above) {
+		size_t middle = low + (above - low) / 2;
+
+		if (rows[middle].start <= in_range)
+			low = middle + 1;
+		else
+			above = middle;
+	}
+	*end = low < n ? rows[low].start : size;
+	return low ? &rows[low - 1] : NULL;
 }
 
 /* As cursor_row_at, for the rows of a PCMASK function: they apply to each block again. */

@@ -195,7 +195,7 @@ ALONE = {
     "functions without CFI": (5000, bare_functions, ["section", "-q", "--derive", "-j1", "in", "out"]),
     "a ring of functions": (1000, ring, DERIVE),
     "branches into one body": (8000, branches, DERIVE),
-    "jumps by one table": (2000, jumps_by_table, DERIVE),
+    "jumps by one table": (16000, jumps_by_table, DERIVE),
     "sections, and a pattern": (
         5000, section_each, ["-q", "-j1", "--format=2", "--exclude-section=.none", "--allow-unmatched", "in", "out"]),
 }
@@ -248,7 +248,7 @@ class Instructions:
 
 
 class Seconds:
-    unit, floor = 1, 0.004
+    unit, floor = 1, 0.01
 
     def read(self):
         used = resource.getrusage(resource.RUSAGE_CHILDREN)

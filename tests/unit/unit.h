@@ -30,7 +30,7 @@ static inline void unit_mark(const char *file, int line)
 #define _mark_point(file, line) unit_mark(file, line)
 
 /* Cases that hang are ended by name; check's own four seconds end cases that wait for a processor. */
-__attribute__((constructor)) static void unit_be_patient(void)
+__attribute__((constructor(101))) static void unit_be_patient(void)
 {
 	setenv("CK_DEFAULT_TIMEOUT", "600", 1);
 }
