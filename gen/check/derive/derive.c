@@ -18,8 +18,8 @@
 
 /* gdb needs 19. A file that is not settled by then gets no rows. */
 enum { DERIVE_MAX_ROUNDS = 256 };
-/* An entry whose summary changed more often is taken for one that returns with SP elsewhere. */
-enum { DERIVE_MAX_CHANGES = 8 };
+/* What is known of an entry whose summary changed more often only becomes less; of one that goes on changing, nothing. */
+enum { DERIVE_MAX_CHANGES = 8, DERIVE_MOST_CHANGES = 64 };
 struct derive_run {
 	const struct image *image;
 	const struct cfi_input *input;
@@ -126,14 +126,38 @@ static bool same_summary(const struct derive_summary *a, const struct derive_sum
 	return a->proven == b->proven && callee_same(&a->effect, &b->effect);
 }
 
+/*
+ * Functions that call each other can go on saying in turn that they return and that nobody knows. Then nobody
+ * knows, unless one of them is found to return with SP elsewhere, and what all of them kept is kept.
+ */
+static void settle(struct derive_entry *entry)
+{
+	const struct callee_effect *before = &entry->summary.effect;
+	struct callee_effect *next = &entry->next.effect;
+
+	if (entry->changes <= DERIVE_MAX_CHANGES)
+		return;
+	entry->next.proven = false;
+	if (entry->changes > DERIVE_MOST_CHANGES || next->how >= CALLEE_POPS ||
+	    before->how >= CALLEE_POPS) {
+		*next = (struct callee_effect){.how = CALLEE_ODD};
+		return;
+	}
+	next->how = CALLEE_MAY;
+	next->surely = false;
+	next->pops = 0;
+	next->kept &= before->kept;
+	if (next->written < before->written)
+		next->written = before->written;
+}
+
 /* All that looked at the entries of the list is looked at again where something changed. */
 static void publish(struct derive_run *run)
 {
 	for (size_t i = 0; i < run->n_list; i++) {
 		struct derive_entry *entry = &run->entries.list[run->list[i]];
 
-		if (entry->changes > DERIVE_MAX_CHANGES)
-			entry->next = (struct derive_summary){.effect.how = CALLEE_ODD};
+		settle(entry);
 		if (same_summary(&entry->summary, &entry->next))
 			continue;
 		entry->summary = entry->next;

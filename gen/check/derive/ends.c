@@ -110,6 +110,16 @@ static bool end_is_stub(const struct derive_walker *walker, uint64_t addr)
 	return false;
 }
 
+/* True if SP or the frame pointer has another value than at entry. It is no fact that one is not known: what a callee
+ * does may be found out later. */
+static bool end_is_elsewhere(const struct code_abi *abi, const struct code_state *after)
+{
+	const struct code_value sp = after->regs[abi->sp], fp = after->regs[abi->fp];
+
+	return (sp.kind == CODE_CFA && sp.off != abi->sp_off) ||
+	       (fp.kind != CODE_UNKNOWN && !(callee_kept(after) >> abi->fp & 1));
+}
+
 /* Control goes out of the code that is followed. */
 static uint8_t end_jumps_out(struct derive_walker *walker, uint64_t pc, uint64_t target,
     const struct code_state *after)
@@ -126,7 +136,9 @@ static uint8_t end_jumps_out(struct derive_walker *walker, uint64_t pc, uint64_t
 		entry = NULL;
 	/* A function that is entered with another stack or frame pointer, too, has no state that is known. */
 	if (entry && (!bare || !(callee_kept(after) >> walker->abi->fp & 1)))
-		derive_refer(walker, pc, target, DERIVE_MIXED);
+		derive_refer(walker, pc, target,
+		    end_is_elsewhere(walker->abi, after) ? DERIVE_MIXED
+							 : DERIVE_UNSURE);
 	/* How a function with CFI goes back is found out when one goes on to it. */
 	if (bare && described && !gap)
 		derive_refer(walker, pc, target, DERIVE_CALLED);

@@ -60,6 +60,8 @@ static bool place_counts(const struct derive_walker *walker, const struct derive
 	const uint8_t wanted = walker->emit ? DERIVE_GOOD : 0;
 	const struct derive_place *place = derive_place_at(walker, ref->from);
 
+	if (ref->origin == DERIVE_UNSURE)
+		return false;
 	if (ref->origin == DERIVE_MIXED)
 		return derive_entry_is_function(walker->entry);
 	if (walker->entry->origin & DERIVE_START)
@@ -209,8 +211,20 @@ static void emit_stretch(
 		walker->stretches[walker->n_stretches++] = *stretch;
 }
 
+static void emit_lost(struct derive_walker *walker, uint64_t addr)
+{
+	if (!vec_reserve(&walker->lost, &walker->cap_lost, walker->n_lost + 1))
+		walker->nomem = true;
+	else
+		walker->lost[walker->n_lost++] = addr;
+}
+
 void derive_emit(struct derive_walker *walker)
 {
+	for (size_t i = 0; i < walker->n_refs; i++)
+		if (walker->refs[i].origin == DERIVE_UNSURE &&
+		    derive_entry_is_function(walker->entry))
+			emit_lost(walker, walker->refs[i].to);
 	for (size_t i = 0; i < walker->n_places && !walker->nomem; i++) {
 		const struct derive_place *place = &walker->places[i];
 		struct derive_stretch stretch = {.start = place->pc,
@@ -225,14 +239,6 @@ void derive_emit(struct derive_walker *walker)
 			    stretch.start, stretch.end, 0, DERIVE_BAD};
 		emit_stretch(walker, &stretch);
 	}
-}
-
-static void emit_lost(struct derive_walker *walker, uint64_t addr)
-{
-	if (!vec_reserve(&walker->lost, &walker->cap_lost, walker->n_lost + 1))
-		walker->nomem = true;
-	else
-		walker->lost[walker->n_lost++] = addr;
 }
 
 void derive_emit_lost(struct derive_walker *walker)
