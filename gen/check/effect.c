@@ -50,6 +50,23 @@ static int32_t pops_besides(const struct code_abi *abi, const struct code_insn *
 	return 0;
 }
 
+/* The register's value is written through, or computed with, or handed on: it is a caller's. */
+static void note_through(
+    const struct code_state *state, uint8_t reg, struct callee_effect *effect)
+{
+	if (reg < CODE_SCRATCH && state->regs[reg].kind == CODE_CALLERS)
+		effect->through |= UINT32_C(1) << state->regs[reg].symbol;
+}
+
+/* So does a callee in the state with those of its own caller. */
+static void note_callee_through(const struct code_state *before,
+    const struct callee_effect *callee, struct callee_effect *effect)
+{
+	for (uint8_t i = 0; callee && i < CODE_SCRATCH; i++)
+		if (callee->through >> i & 1)
+			note_through(before, i, effect);
+}
+
 /* It may write up to here above its CFA. */
 static void note_written(struct callee_effect *effect, int64_t end)
 {
@@ -103,6 +120,7 @@ struct callee_effect callee_jump(const struct code_abi *abi,
 	const int64_t moved = sp.off - abi->sp_off;
 	struct callee_effect end = {.how = CALLEE_MAY, .kept = callee_saved(after)};
 
+	note_callee_through(after, target, &end);
 	if (callee_is_bare(abi, after)) {
 		end.kept = callee_kept(after);
 		if (target) {
@@ -119,6 +137,7 @@ struct callee_effect callee_jump(const struct code_abi *abi,
 	    (target->how == CALLEE_RETURNS || target->how == CALLEE_POPS)) {
 		end = returns_with(
 		    moved + target->pops, target->surely, callee_kept(after));
+		note_callee_through(after, target, &end);
 		note_written(&end, moved + target->written);
 		return end;
 	}
@@ -133,6 +152,7 @@ void callee_add(struct callee_effect *sum, const struct callee_effect *end)
 	if (end->how == CALLEE_NEVER)
 		return;
 	note_written(sum, end->written);
+	sum->through |= end->through;
 	sum->kept &= end->kept;
 	sum->surely |= end->surely;
 	if (sum->how == CALLEE_NEVER) {
@@ -167,12 +187,19 @@ void callee_note_stores(const struct code_abi *abi, const struct code_place *pla
 			sp = one->base == one->dst && one->index == CODE_NO_REG
 				 ? code_value_plus(sp, one->off)
 				 : (struct code_value){.kind = CODE_UNKNOWN};
+		if (one->kind == CODE_STORE || one->kind == CODE_SUBTRACT ||
+		    (one->kind == CODE_SET && (one->off || one->index != CODE_NO_REG))) {
+			note_through(place->state, one->base, effect);
+			note_through(place->state, one->index, effect);
+		}
 		if (one->kind != CODE_STORE || one->base == CODE_NO_REG)
 			continue;
 		base = code_value_plus(
 		    one->base == abi->sp ? sp : place->state->regs[one->base], one->off);
 		if (base.kind == CODE_CFA && base.off >= 0)
 			note_written(effect, base.off + one->width);
+		if (base.kind != CODE_CFA)
+			note_through(place->state, one->dst, effect);
 	}
 }
 
@@ -183,16 +210,20 @@ void callee_note_call(const struct code_abi *abi, const struct code_state *befor
 
 	if (callee && callee->written && sp.kind == CODE_CFA)
 		note_written(effect, sp.off - abi->sp_exit_off + callee->written);
-	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
-		if (abi->clobbered >> i & 1 && before->regs[i].kind == CODE_CFA &&
-		    before->regs[i].off >= 0)
+	note_callee_through(before, callee, effect);
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++) {
+		if (!(abi->clobbered >> i & 1))
+			continue;
+		note_through(before, i, effect);
+		if (before->regs[i].kind == CODE_CFA && before->regs[i].off >= 0)
 			note_written(effect, before->regs[i].off + 8);
+	}
 }
 
 bool callee_same(const struct callee_effect *a, const struct callee_effect *b)
 {
 	return a->how == b->how && a->surely == b->surely && a->pops == b->pops &&
-	       a->kept == b->kept && a->written == b->written;
+	       a->kept == b->kept && a->written == b->written && a->through == b->through;
 }
 
 /* The value of the slot is still in its register. */
@@ -228,6 +259,16 @@ void callee_forget_given(const struct code_abi *abi, const struct code_state *be
 			code_state_set_memory(after, after->slots[i].where, unknown);
 }
 
+/* The callee writes through an address that its caller keeps in a register, and this is it. */
+static bool is_kept_address(const struct callee_effect *effect,
+    const struct code_state *before, struct code_value where)
+{
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (effect->through >> i & 1 && code_value_equal(before->regs[i], where))
+			return true;
+	return false;
+}
+
 void callee_apply(const struct code_abi *abi, const struct callee_effect *effect,
     const struct code_state *before, bool strict, struct code_state *after)
 {
@@ -249,10 +290,12 @@ void callee_apply(const struct code_abi *abi, const struct callee_effect *effect
 		const struct code_slot slot = after->slots[i];
 		const int64_t off = slot.where.off - sp.off + abi->sp_exit_off;
 
-		if (slot.where.kind == sp.kind && slot.where.symbol == sp.symbol &&
-		    off >= 0 &&
-		    (off < own || (off < effect->written &&
-				      (strict || is_held(abi, after, slot.value)))))
+		if ((slot.where.kind == sp.kind && slot.where.symbol == sp.symbol &&
+			off >= 0 &&
+			(off < own ||
+			    (off < effect->written &&
+				(strict || is_held(abi, after, slot.value))))) ||
+		    (strict && is_kept_address(effect, before, slot.where)))
 			code_state_set_memory(after, slot.where, unknown);
 	}
 }

@@ -23,6 +23,8 @@ struct callee_effect {
 	int32_t pops;	  /* bytes; below 0, it leaves something on the stack */
 	uint32_t kept;	  /* a bit for each register that has its value at entry again */
 	uint32_t written; /* bytes from the CFA on that it may write to */
+	/* A bit for each register that callees keep: it may write through the address that its caller has there. */
+	uint32_t through;
 };
 
 /* Nothing has ended yet. */
@@ -48,7 +50,7 @@ struct callee_effect callee_jump(const struct code_abi *abi,
 /* Adds one end to those before it. */
 void callee_add(struct callee_effect *sum, const struct callee_effect *end);
 /* Notes how far above the CFA the instruction writes: into the function's arguments, which are its caller's
- * memory. */
+ * memory. And which of its caller's registers it takes for an address. */
 void callee_note_stores(const struct code_abi *abi, const struct code_place *place,
     struct callee_effect *effect);
 

@@ -35,14 +35,16 @@ void lies_of_cfa(void), lies_of_fp(void);
 	DO(calls_allocates_and_returns) DO(by_prologue) DO(by_prologue_returns) DO(millicode_user) \
 	DO(fp_slot_reused) DO(fp_is_argument) DO(calls_sets_fp) DO(calls_opens) DO(fatal_in_middle) DO(resolver_stub) \
 	DO(threaded) DO(stg_run) DO(to_cold) DO(correlated) DO(correlated_good_way) DO(correlated_fp) \
-	DO(computed_goto) DO(described_stack) DO(exchanged_stack) DO(over_frames) DO(calls_own_err)
+	DO(computed_goto) DO(described_stack) DO(exchanged_stack) DO(over_frames) DO(calls_own_err) \
+	DO(slot_in_kept) DO(jumps_to_two_ways) DO(jumps_to_label)
 #define HOSTILE_FATAL(DO) \
 	DO(fatal_ends) DO(fatal_in_middle_dies) DO(only_dies) DO(to_cold_fatal) DO(calls_callee_gives_slot) \
 	DO(calls_callee_gives_slot_last) DO(calls_callee_writes_far) DO(calls_slot_in_argument) \
 	DO(calls_slot_by_index) DO(calls_slot_below_aligned) DO(table_met) DO(jumps_back_bare) DO(by_aligned) \
 	DO(calls_in_by_aligned) DO(by_other_fp) DO(calls_in_by_other_fp) DO(enters_pops) DO(calls_pops_or_dies) \
 	DO(part_in_two_states) DO(part_in_two_states_too) DO(entered_by_part) DO(part_of_word) DO(entered_by_word) \
-	DO(runs_into) DO(calls_run_into) DO(part_and_function) DO(calls_part) DO(without_fp) DO(calls_described_to_pop)
+	DO(runs_into) DO(calls_run_into) DO(part_and_function) DO(calls_part) DO(without_fp) DO(calls_described_to_pop) \
+	DO(calls_pops_by_memory) DO(comes_back) DO(calls_label)
 /* clang-format on */
 
 /* A callee that pops its argument, with true CFI. */

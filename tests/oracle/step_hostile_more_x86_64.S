@@ -381,6 +381,43 @@ F calls_described_to_pop
 	push	%rbx; push %rbx; push %rbx; mov %rsp, %rbx; call described_to_pop; nop; cmp %rsp, %rbx; jne 2f
 	pop	%rbx; pop %rbx; pop %rbx; ret
 2:	call	hostile_fatal@PLT
+
+/* ---- what a function does to its callers' registers and stack ---- */
+
+F writes_kept /* through a register that calls keep: the slot of FP, which the next callee mends */
+	movq	$0x1234, (%rbx); ret
+F writes_back
+	mov	%r12, (%rbx); ret
+F slot_in_kept
+	push	%rbp; push %rbx; push %r12; lea 16(%rsp), %rbx; mov %rbp, %r12; mov $7, %ebp; call writes_kept; nop
+	call	writes_back; pop %r12; pop %rbx; pop %rbp; ret
+F pops_by_memory /* what SP becomes comes out of memory */
+	pop	%rax; lea 16(%rsp), %rcx; mov %rcx, memory_word(%rip); mov memory_word(%rip), %rsp; jmp *%rax
+	words	memory_word, 0
+F calls_pops_by_memory
+	push	%rbx; push %rbx; push %rbx; mov %rsp, %rbx; call pops_by_memory; nop; cmp %rsp, %rbx; jne 2f
+	pop	%rbx; pop %rbx; pop %rbx; ret
+2:	call	hostile_fatal@PLT
+
+/* ---- code with two ways to it ---- */
+
+F comes_back /* a call that returns into code that is jumped to without the frame, too */
+	movq	$1, two_ways(%rip); sub $24, %rsp; mov %rsp, %rdi; call hostile_work@PLT
+two_ways_here:
+	nop; cmpq $0, two_ways(%rip); jne 1f; ret
+1:	call	hostile_fatal@PLT
+	words	two_ways, 0
+F jumps_to_two_ways
+	movq	$0, two_ways(%rip); jmp two_ways_here
+F jumps_to_label /* an instruction names it, and it is called by that, out of memory */
+	sub	$24, %rsp; mov $1, %ecx; jmp data_label
+E
+data_label:
+	nop; test %ecx, %ecx; jz 1f; add $24, %rsp; ret
+1:	call	hostile_fatal@PLT
+	words	data_label_word, 0
+F calls_label
+	lea	data_label(%rip), %rax; mov %rax, data_label_word(%rip); xor %ecx, %ecx; call *data_label_word(%rip); ret
 E
 
 	.section .note.GNU-stack, "", @progbits

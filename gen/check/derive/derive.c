@@ -140,13 +140,14 @@ static void settle(struct derive_entry *entry)
 	entry->next.proven = false;
 	if (entry->changes > DERIVE_MOST_CHANGES || next->how >= CALLEE_POPS ||
 	    before->how >= CALLEE_POPS) {
-		*next = (struct callee_effect){.how = CALLEE_ODD};
+		*next = (struct callee_effect){.how = CALLEE_ODD, .through = UINT32_MAX};
 		return;
 	}
 	next->how = CALLEE_MAY;
 	next->surely = false;
 	next->pops = 0;
 	next->kept &= before->kept;
+	next->through |= before->through;
 	if (next->written < before->written)
 		next->written = before->written;
 }

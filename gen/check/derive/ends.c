@@ -51,13 +51,17 @@ static bool end_is_described(struct derive_walker *walker, uint64_t pc)
 static uint8_t end_returns(struct derive_walker *walker, const struct code_place *place,
     const struct code_state *after)
 {
-	const struct callee_effect end =
+	struct callee_effect end =
 	    callee_return(walker->abi, place, after, end_is_described(walker, place->pc));
+	const bool known = end.how != CALLEE_MAY;
 
+	/* Nothing says of an SP that came out of memory that it is the right one. */
+	if (!known)
+		end.how = CALLEE_ODD;
 	callee_add(&walker->summary.effect, &end);
 	if (end.how == CALLEE_RETURNS)
 		return end_keeps(walker, after);
-	return end.how == CALLEE_MAY ? DERIVE_BAD : DERIVE_WRONG;
+	return known ? DERIVE_WRONG : DERIVE_BAD;
 }
 
 /* A jump to a function that never returns says nothing of where the return address is. */
@@ -116,8 +120,9 @@ static bool end_is_elsewhere(const struct code_abi *abi, const struct code_state
 {
 	const struct code_value sp = after->regs[abi->sp], fp = after->regs[abi->fp];
 
-	return (sp.kind == CODE_CFA && sp.off != abi->sp_off) ||
-	       (fp.kind != CODE_UNKNOWN && !(callee_kept(after) >> abi->fp & 1));
+	return sp.kind == CODE_CFA &&
+	       (sp.off != abi->sp_off ||
+		   (fp.kind != CODE_UNKNOWN && !(callee_kept(after) >> abi->fp & 1)));
 }
 
 /* Control goes out of the code that is followed. */
@@ -137,8 +142,7 @@ static uint8_t end_jumps_out(struct derive_walker *walker, uint64_t pc, uint64_t
 	/* A function that is entered with another stack or frame pointer, too, has no state that is known. */
 	if (entry && (!bare || !(callee_kept(after) >> walker->abi->fp & 1)))
 		derive_refer(walker, pc, target,
-		    end_is_elsewhere(walker->abi, after) ? DERIVE_MIXED
-							 : DERIVE_UNSURE);
+		    end_is_elsewhere(walker->abi, after) ? DERIVE_MIXED : DERIVE_UNSURE);
 	/* How a function with CFI goes back is found out when one goes on to it. */
 	if (bare && described && !gap)
 		derive_refer(walker, pc, target, DERIVE_CALLED);

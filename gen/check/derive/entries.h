@@ -21,7 +21,8 @@ enum derive_origin {
 	DERIVE_FRAGMENT = 16,
 	DERIVE_MIXED = 32,     /* so it does in several states */
 	DERIVE_DESCRIBED = 64, /* it has CFI, and only its effect on callers matters */
-	DERIVE_UNSURE = 128, /* code that is followed jumps there in a state that is not known */
+	DERIVE_UNSURE =
+	    128, /* code that is followed jumps there in a state that is not known */
 };
 
 /* What is known of a function. */

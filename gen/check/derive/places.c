@@ -219,8 +219,31 @@ static void emit_lost(struct derive_walker *walker, uint64_t addr)
 		walker->lost[walker->n_lost++] = addr;
 }
 
+/* Should a call return that no way goes on from, what is behind it has the frame: but for a function that begins there, no
+ * other way to it is one that is known. */
+static void emit_behind_cuts(struct derive_walker *walker)
+{
+	for (size_t i = 0; i < walker->n_cuts; i++) {
+		const struct derive_place *call =
+		    derive_place_at(walker, walker->cuts[i]);
+		const struct derive_entry *entry;
+		uint64_t behind = call ? call->pc + call->length : 0;
+		struct code_insn insn;
+
+		while (call && derive_gap_at(walker->gaps, behind) &&
+		       !derive_entry_at(walker->entries, behind) &&
+		       validate_read_insn(walker->callees, behind, &insn) && insn.filler)
+			behind += insn.length;
+		entry = derive_entry_at(walker->entries, behind);
+		if (call && !(entry && (derive_entry_is_function(entry) ||
+					   entry->summary.proven)))
+			emit_lost(walker, call->pc + call->length);
+	}
+}
+
 void derive_emit(struct derive_walker *walker)
 {
+	emit_behind_cuts(walker);
 	for (size_t i = 0; i < walker->n_refs; i++)
 		if (walker->refs[i].origin == DERIVE_UNSURE &&
 		    derive_entry_is_function(walker->entry))

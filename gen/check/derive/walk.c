@@ -355,7 +355,7 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	const struct derive_place *first;
 	struct code_range own;
 	size_t at;
-	bool ok, mixed, label;
+	bool ok, mixed;
 
 	walker->entry = entry;
 	walker->n_code = walker->n_bytes = walker->n_cuts = 0;
@@ -367,11 +367,8 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 		derive_note_use(walker, own.start);
 		walk_add_piece(walker, own);
 	}
-	/* No state is known of a function that is entered in several. The code that has a label, which
-	 * nothing calls, is followed with that code. */
+	/* No state is known of what is entered in several, as a label that is jumped to with a frame, and named. */
 	mixed = entry->origin & DERIVE_MIXED;
-	label = mixed && !derive_entry_is_function(entry) &&
-		!(entry->origin & DERIVE_FRAGMENT);
 	ok = !mixed && walk_follow(walker);
 	for (int looks = 0; ok && derive_cut(walker); looks++)
 		ok = looks < WALK_MAX_CUTS && walk_follow(walker);
@@ -392,9 +389,14 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	    (first->flags & (DERIVE_GOOD | DERIVE_DOUBTED)) == DERIVE_GOOD;
 	/* A function that was not seen to the end is like one of another file, but for one that is entered with other
 	 * stacks: what it returns to is not known. */
-	if (!ok || (entry->next.effect.how == CALLEE_NEVER &&
-		       (walker->n_cuts || code_paths_is_broken(walker->paths))))
-		entry->next.effect.how = mixed ? CALLEE_ODD : CALLEE_MAY;
+	if (mixed)
+		/* Who calls it knows no SP behind it, but a frame pointer, as the ABI has it. */
+		entry->next.effect = (struct callee_effect){.how = CALLEE_ODD,
+		    .kept = UINT32_MAX,
+		    .through = ~(UINT32_C(1) << walker->abi->fp)};
+	else if (!ok || (entry->next.effect.how == CALLEE_NEVER &&
+			    (walker->n_cuts || code_paths_is_broken(walker->paths))))
+		entry->next.effect.how = CALLEE_MAY;
 	if (ok && (entry->reached || !walker->emit))
 		derive_find(walker);
 	if (walker->emit && ok && walker->n_places) {
@@ -404,7 +406,7 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	}
 	if (walker->emit && ok)
 		derive_emit(walker);
-	else if (walker->emit && !label)
+	else if (walker->emit)
 		derive_emit_lost(walker);
 	return !walker->nomem;
 }
