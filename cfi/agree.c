@@ -130,9 +130,9 @@ static struct differing differing(const struct cfi_table *other,
 	return sum;
 }
 
-/* Whether both FDEs have rules; they are then in the tables. */
-static bool pair_run(
-    struct pair *pair, const uint32_t fdes[2], const struct cfi_ranges *ranges, size_t at)
+/* Whether both FDEs have rules; they are then in the tables. at: where in the list and in shared they begin. */
+static bool pair_run(struct pair *pair, const uint32_t fdes[2],
+    const struct cfi_ranges *ranges, const size_t at[2])
 {
 	for (int i = 0; i < 2; i++) {
 		struct err program; /* its words are long, and only set with it */
@@ -141,7 +141,8 @@ static bool pair_run(
 			continue;
 		program.kind = ERR_NONE;
 		pair->fdes[i] = fdes[i];
-		pair->interps[i].max_expr_ops = cfi_ranges_expr_ops(ranges, at);
+		pair->interps[i].max_expr_ops = i ? cfi_ranges_shared_ops(ranges, at[i])
+						  : cfi_ranges_expr_ops(ranges, at[i]);
 		pair->readable[i] = cfi_interpret(&pair->interps[i],
 					&pair->frames->fdes[fdes[i]], &program) &&
 				    pair->interps[i].table.n_rows;
@@ -204,7 +205,7 @@ bool cfi_agree_read(const struct cfi_frames *frames, const struct cfi_ranges *ra
 			same = same_programs(
 			    frames, &frames->fdes[fdes[0]], &frames->fdes[fdes[1]]);
 		memcpy(asked, fdes, sizeof(asked));
-		if (!same && pair_run(&pair, fdes, ranges, at))
+		if (!same && pair_run(&pair, fdes, ranges, (const size_t[]){at, i}))
 			agree_compare(agree, &pair, shared, known, last);
 	}
 	cfi_interp_deinit(&pair.interps[0]);

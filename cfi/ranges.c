@@ -18,6 +18,9 @@ enum { RANGE_DIGIT_BITS = 14, RANGE_DIGITS = 1 << RANGE_DIGIT_BITS };
 
 /* What expressions may cost: of any FDE, and of one with that much code. */
 enum { EXPR_OPS = 1024, EXPR_OPS_PER_BYTE = 64 };
+/* Bytes of code for one of CFI. Compilers have about ten; a large PLT with nothing else has more, and needs little. The code
+ * itself is not always in the file, and the file is not always as large. */
+enum { CODE_PER_BYTE = 16 };
 
 struct range_key {
 	uint64_t start, end;
@@ -340,8 +343,11 @@ bool cfi_ranges_read(
 	while (n && cfi_fde_is_debug(frames, &frames->fdes[n - 1]))
 		n--;
 	if (ranges_of(frames, 0, n, ranges) &&
-	    ranges_fill_from(frames, n, frames->n_fdes, ranges))
+	    ranges_fill_from(frames, n, frames->n_fdes, ranges)) {
+		ranges->excess =
+		    ranges->code_bytes / CODE_PER_BYTE / (frames->section.size | 1);
 		return true;
+	}
 	cfi_ranges_deinit(ranges);
 	return err_set_nomem(err);
 }
@@ -366,20 +372,31 @@ size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n)
 }
 
 /* Linkers' PLT rules take 8 operations for each of the first 16 bytes, then one for 8. */
-uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i)
+static uint64_t ranges_ops(
+    const struct cfi_ranges *ranges, const struct cfi_range *list, size_t n)
 {
-	uint32_t fde = ranges->list[i].fde;
+	const uint32_t fde = list->fde;
 	uint64_t ops = EXPR_OPS;
 
-	for (; i < ranges->n && ranges->list[i].fde == fde && ops < CFI_MAX_EXPR_OPS;
-	     i++) {
-		const struct cfi_range *range = &ranges->list[i];
-		uint64_t bytes = range->overlapping ? 0 : range->end - range->start;
+	for (; n-- && list->fde == fde && ops < CFI_MAX_EXPR_OPS; list++) {
+		uint64_t bytes = list->overlapping
+				     ? 0
+				     : (list->end - list->start) / (ranges->excess + 1);
 
 		ops += bytes < CFI_MAX_EXPR_OPS ? bytes * EXPR_OPS_PER_BYTE
 						: CFI_MAX_EXPR_OPS;
 	}
 	return ops < CFI_MAX_EXPR_OPS ? ops : CFI_MAX_EXPR_OPS;
+}
+
+uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i)
+{
+	return ranges_ops(ranges, ranges->list + i, ranges->n - i);
+}
+
+uint64_t cfi_ranges_shared_ops(const struct cfi_ranges *ranges, size_t i)
+{
+	return ranges_ops(ranges, ranges->shared + i, ranges->n_shared - i);
 }
 
 void cfi_ranges_deinit(struct cfi_ranges *ranges)

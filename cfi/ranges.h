@@ -40,6 +40,8 @@ struct cfi_ranges {
 	/* What .debug_frame says of code that .eh_frame has in the list; ascending. */
 	struct cfi_range *shared;
 	size_t n_shared, cap_shared;
+	/* 0, unless FDEs claim more code than CFI of its size is for: what a byte of it may cost is divided by one more. */
+	uint64_t excess;
 };
 
 /* Whether the range is all of an FDE, and of no other FDE. */
@@ -64,6 +66,8 @@ size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n);
  * depends on the code that only this FDE has, so that the sum is linear in the file.
  */
 uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i);
+/* The same of .debug_frame, by the code that the FDE has in shared from number i on. */
+uint64_t cfi_ranges_shared_ops(const struct cfi_ranges *ranges, size_t i);
 void cfi_ranges_deinit(struct cfi_ranges *ranges);
 
 #endif

@@ -186,6 +186,34 @@ def rivals_of_debug(n):
     return elf.done()
 
 
+def fp_rule(cie, rule):
+    """A CIE with an expression for FP."""
+    return padded(cie + b"\x16\x06" + uleb(len(rule)) + rule, "<")
+
+
+def contradicting(n):
+    """One FDE, and many of .debug_frame over the same code with rules that depend on the PC and take a thousand operations."""
+    elf = Elf()
+    start = elf.text(RET * 453 * n)
+    elf.frame([(start, 453 * n, b"\x0e\x10")])
+    loop = b"\x08\xf0\x31\x1c\x12\x28\xfa\xff\x13\x03" + bytes(8)
+    out = fp_rule(b"\xff\xff\xff\xff\x03\0\x01\x78\x10\x0c\x07\x08\x90\x01", loop + b"\x13\x80\0\x0a\xff\x0f\x1a\x22")
+    out += b"".join(padded(struct.pack("<IQQ", 0, start + 453 * i, 453) + b"\x0e\x10", "<") for i in range(n))
+    elf.section(".debug_frame", PROGBITS, 0, elf.add(out), len(out), 0)
+    return elf.done()
+
+
+def claimed(n):
+    """FDEs of a megabyte each, which is not in the file, with rules that depend on the PC."""
+    elf = Elf()
+    at = elf.add(RET * 64, 4096)
+    elf.segment(LOAD, 5, at, CODE + at, 64, n << 20)
+    elf.section(".text", NOBITS, ALLOC | EXEC, at, n << 20, CODE + at)
+    cie = fp_rule(b"\0\0\0\0\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01", b"\x80\0\x0a\xff\x0f\x1a\x22")
+    elf.frame([(CODE + at + (i << 20), 1 << 20, b"\x0e\x10") for i in range(n)], cie)
+    return elf.done()
+
+
 def letters(n):
     """A CIE with a long augmentation string, which each FDE would be read by."""
     cie = padded(b"\0\0\0\0\x01zR" + b"S" * n + b"\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01", "<")
@@ -485,6 +513,8 @@ TABLES = {
     "headers of .debug_frame": (16000, debug_headers, {"report": REPORT, "convert": CONVERT}),
     "rivals of an FDE": (16000, rivals, ALL),
     "rivals of an FDE in .debug_frame": (16000, rivals_of_debug, ALL),
+    "expressions of .debug_frame over one FDE": (64, contradicting, {"convert": CONVERT}),
+    "code that is not there": (64, claimed, {"report": REPORT, "convert": CONVERT}),
     "a long augmentation": (16000, letters, {"check": CHECK, "derive": DERIVE}),
     "one table of call sites": (8000, landings, {"check": CHECK, "derive": DERIVE}),
     "jumps between two functions": (16000, jumps_between, {"check": CHECK, "repair": REPAIR}),

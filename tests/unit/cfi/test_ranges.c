@@ -292,8 +292,10 @@ UNIT(expr_ops)
 	struct cfi_range list[] = {{0, 10, 0, false}, {10, 30, 0, true},
 	    {30, 35, 0, false}, {35, 36, 1, true}, {36, 37, 2, false},
 	    {37, UINT64_MAX, 3, false}};
-	const struct cfi_ranges ranges = {
-	    .list = list, .n = sizeof(list) / sizeof(*list)};
+	struct cfi_ranges ranges = {.list = list,
+	    .n = sizeof(list) / sizeof(*list),
+	    .shared = list,
+	    .n_shared = 3};
 	uint64_t none = cfi_ranges_expr_ops(&ranges, 3);
 	uint64_t each = cfi_ranges_expr_ops(&ranges, 4) - none;
 
@@ -301,6 +303,9 @@ UNIT(expr_ops)
 	ck_assert_uint_gt(each, 0);
 	ck_assert_uint_eq(cfi_ranges_expr_ops(&ranges, 0), none + 15 * each);
 	ck_assert_uint_eq(cfi_ranges_expr_ops(&ranges, 5), CFI_MAX_EXPR_OPS);
+	ck_assert_uint_eq(cfi_ranges_shared_ops(&ranges, 2), none + 5 * each);
+	ranges.excess = 4;
+	ck_assert_uint_eq(cfi_ranges_expr_ops(&ranges, 0), none + 3 * each);
 }
 
 /* More FDEs than are sorted by comparison, in any order, some of them twice. */
