@@ -10,6 +10,8 @@
 
 #define EXPR_MAX_OPS 1000u
 #define EXPR_MAX_STACK 64u
+/* Of one evaluation, over all load addresses that are tried: a short expression has them all. */
+#define EXPR_MAX_ALL_OPS (4 * EXPR_MAX_OPS)
 
 /* Any multiple of the page size, to tell results that depend on where the file is loaded. */
 #define EXPR_OTHER_BIAS UINT64_C(0x2b5ad6b53000)
@@ -404,6 +406,7 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 	struct cfi_rule rule = {0};
 	struct machine m; /* not initialised as a whole: its stack is large */
 	const struct cfi_value *v;
+	const uint64_t most = *ops + EXPR_MAX_ALL_OPS;
 	bool ok, only_in_page;
 
 	/* Wrapping arithmetic here is that of 64-bit machines. */
@@ -425,8 +428,8 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 		/* One number leaves some bits as they are. */
 		for (int bit = EXPR_PAGE_BITS;
 		     ok && !only_in_page && bit < EXPR_ADDRESS_BITS; bit++)
-			ok = expr_same(&m, sec, expr, to_rule, &rule, UINT64_C(1) << bit,
-			    pc_bits, ops);
+			ok = *ops < most && expr_same(&m, sec, expr, to_rule, &rule,
+						UINT64_C(1) << bit, pc_bits, ops);
 	}
 	return ok ? rule : opaque;
 }

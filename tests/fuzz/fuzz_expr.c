@@ -11,7 +11,7 @@
 const char *const fuzz_section = ".expr";
 
 /* x86-64's number of the PC, and one that no expression is likely to name. */
-enum { PC_REG = 16, ADDRESS = 0x4000, MAX_OPS = 1 << 16 };
+enum { PC_REG = 16, ADDRESS = 0x4000, MAX_OPS = 1 << 13 };
 
 static const uint64_t places[] = {0, 1, 0x1000, 0x1007, 0x100f,
     UINT64_C(0x7fffffffffffffff), UINT64_C(0xfffffffffffffff0)};
