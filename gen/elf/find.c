@@ -196,18 +196,19 @@ static void set_bases(const struct image *image, struct cfi_section *section)
 static bool is_cie(struct rd rd)
 {
 	uint32_t len = rd_u32(&rd), id;
-	const char *letters;
-	uint8_t version;
+	uint8_t version, letter;
 
 	if (!rd_has(&rd, len))
 		return false;
 	rd.size = rd.pos + len;
 	id = rd_u32(&rd);
 	version = rd_u8(&rd);
-	letters = rd_cstr(&rd);
-	return !rd.failed && id == 0 && letters &&
-	       (version == 1 || version == 3 || version == 4) &&
-	       strspn(letters, "zRPLSBGeh") == strlen(letters);
+	/* Each byte is read once: another program may write to them. */
+	do
+		letter = rd_u8(&rd);
+	while (letter && strchr("zRPLSBGeh", letter));
+	return !rd.failed && id == 0 && !letter &&
+	       (version == 1 || version == 3 || version == 4);
 }
 
 /*

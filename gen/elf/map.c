@@ -362,7 +362,9 @@ static bool own_is_wanted(
 
 bool image_own_tables(const struct image *image, struct err *err)
 {
-	const bool debug_only = image_is_debug_only(image);
+	/* Objects read theirs at once. */
+	const bool debug_only =
+	    image->ehdr.e_type != ET_REL && image_is_debug_only(image);
 
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
