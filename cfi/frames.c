@@ -57,6 +57,7 @@ ATTR_PRINTF(4, 5)
 static void diag(
     struct walk *w, enum cfi_diag_kind kind, uint64_t off, const char *fmt, ...)
 {
+	const size_t most = CFI_MAX_DIAGS - (kind > CFI_DIAG_LAST_DAMAGE);
 	struct cfi_frames *f = w->frames;
 	struct cfi_diag *d;
 	va_list ap;
@@ -64,8 +65,7 @@ static void diag(
 	if (!w->diagnose)
 		return;
 	f->diag_counts[kind]++;
-	if (f->n_diags == CFI_MAX_DIAGS ||
-	    !vec_reserve(&f->diags, &f->cap_diags, f->n_diags + 1))
+	if (f->n_diags >= most || !vec_reserve(&f->diags, &f->cap_diags, f->n_diags + 1))
 		return;
 	d = &f->diags[f->n_diags++];
 	d->kind = kind;

@@ -64,7 +64,7 @@ struct cfi_diag {
 	char text[120]; /* one clause in plain words, without path or offset */
 };
 
-/* Only this many diagnostics are kept; the counters count all. */
+/* Only this many diagnostics are kept, the first damage among them; the counters count all. */
 #define CFI_MAX_DIAGS 64
 
 struct cfi_frames {

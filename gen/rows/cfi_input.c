@@ -49,15 +49,17 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 		return false;
 	if (cfi_input_left_out(&input->sources, err))
 		return false;
-	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)
-		if (frames->diag_counts[i]) {
-			section =
-			    cfi_section_at(&frames->section, frames->diags[0].off, &into);
-			return err_set(err, ERR_MALFORMED,
-			    "no FDE can be read; the first problem: %s, %s+0x%" PRIx64
-			    "; rebuild the file or take its CFI from elsewhere",
-			    frames->diags[0].text, section, into);
-		}
+	for (size_t i = 0; i < frames->n_diags; i++) {
+		const struct cfi_diag *diag = &frames->diags[i];
+
+		if (diag->kind > CFI_DIAG_LAST_DAMAGE)
+			continue;
+		section = cfi_section_at(&frames->section, diag->off, &into);
+		return err_set(err, ERR_MALFORMED,
+		    "no FDE can be read; the first problem: %s, %s+0x%" PRIx64
+		    "; rebuild the file or take its CFI from elsewhere",
+		    diag->text, section, into);
+	}
 	if (!frames->section.size && input->policy.options->sources != SOURCE_DEFAULT)
 		return err_set(err, ERR_NOTHING,
 		    "no CFI: the file has none of what --source names, nothing to do");

@@ -45,7 +45,7 @@ spared() {
 
 damaged lengths 'passes the end of the section'
 damaged loops 'CIE'
-damaged leb 'no FDE can be read'
+damaged leb 'no FDE can be read; the first problem: augmentation data passes the record'
 damaged periodic 'rules that depend on the PC'
 damaged giant_periodic 'no function'
 spared some_bad 'left out'

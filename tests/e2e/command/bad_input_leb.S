@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* LEB128 numbers that do not end: a code alignment, and the length of augmentation data. */
+/* LEB128 numbers that do not end: a code alignment, and the length of augmentation data. Before them, no damage. */
 #include "raw.h"
+	usual_cie good
+	fde none, good, 64, 0
+	end none
 	begin alignment
 	.long 0
 	.byte 1

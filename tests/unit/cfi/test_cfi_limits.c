@@ -36,11 +36,15 @@ UNIT(diags_are_bounded)
 	struct wr wr;
 
 	wr_init(&wr, false);
+	build_cie(&wr);
+	for (unsigned int i = 0; i < 100; i++)
+		build_fde(&wr, 0, 0, "", 0);
 	for (unsigned int i = 0; i < 1000; i++)
 		build_fde(&wr, wr.size, 16, "", 0);
 	read_section(&wr, &frames);
 	ck_assert_uint_eq(frames.n_fdes, 0);
 	ck_assert_uint_eq(frames.n_diags, CFI_MAX_DIAGS);
+	ck_assert_int_eq(frames.diags[CFI_MAX_DIAGS - 1].kind, CFI_DIAG_BAD_CIE_PTR);
 	ck_assert_uint_eq(frames.diag_counts[CFI_DIAG_BAD_CIE_PTR], 1000);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
