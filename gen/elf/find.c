@@ -81,6 +81,22 @@ const GElf_Phdr *image_code_segment(
 	return NULL;
 }
 
+bool image_section_inside(const struct image *image, size_t i, struct err *err)
+{
+	const struct image_section *section = &image->sections[i];
+	const GElf_Shdr *hdr = &section->hdr;
+
+	if (section->data || hdr->sh_type == SHT_NULL || hdr->sh_type == SHT_NOBITS ||
+	    !hdr->sh_size)
+		return true;
+	return err_set(err, ERR_MALFORMED,
+	    "section %zu (%s, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+	    ") reaches past the end of the file (0x%zx): truncated or damaged; rebuild "
+	    "the "
+	    "file or copy it again",
+	    i, section->name, hdr->sh_size, hdr->sh_offset, image->size);
+}
+
 bool image_is_zero(const struct image *image, uint64_t off, uint64_t end)
 {
 	for (; off < end; off++)

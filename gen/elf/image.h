@@ -144,6 +144,10 @@ const struct image_section *image_section_find(
 /* The first program header of that type, or NULL. */
 const GElf_Phdr *image_segment_find(const struct image *image, uint32_t type);
 
+/* ERR_MALFORMED when section i has bytes that the file does not have: behind its end, others would become its. */
+ATTR_MUST_CHECK bool image_section_inside(
+    const struct image *image, size_t i, struct err *err);
+
 /* Whether the file bytes [off, end), which are inside of it, are zeros only. */
 bool image_is_zero(const struct image *image, uint64_t off, uint64_t end);
 

@@ -141,13 +141,8 @@ static bool list_extents(
 		if (hdr->sh_type == SHT_NULL || hdr->sh_type == SHT_NOBITS ||
 		    !hdr->sh_size)
 			continue;
-		if (!image->sections[i].data)
-			return err_set(err, ERR_MALFORMED,
-			    "section %zu (%s, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-			    ") reaches past the end of the file (0x%zx): truncated "
-			    "or damaged; rebuild the file or copy it again",
-			    i, image->sections[i].name, hdr->sh_size, hdr->sh_offset,
-			    image->size);
+		if (!image_section_inside(image, i, err))
+			return false;
 		list[(*n)++] =
 		    (struct extent){hdr->sh_offset, hdr->sh_offset + hdr->sh_size, i};
 	}

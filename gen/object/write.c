@@ -194,6 +194,15 @@ static bool names_end(
 	return true;
 }
 
+/* Or what is new would be theirs. */
+static bool sections_end(const struct image *image, struct err *err)
+{
+	for (size_t i = 0; i < image->n_sections; i++)
+		if (!image_section_inside(image, i, err))
+			return false;
+	return true;
+}
+
 /* A copy with one name more; the symbols' names may be in the same table (Clang), which
  * does not mind. */
 static bool tail_names(struct tail *tail, struct err *err)
@@ -325,8 +334,9 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "a relocatable object has %zu program headers", image->n_phdrs);
 	/* Every object with CFI has relocations for it: their symbols are ours. */
-	if (!tail_symbols(tail, rela, err) || !tail_sections(tail, err) ||
-	    !tail_groups(tail, err) || !tail_names(tail, err))
+	if (!sections_end(image, err) || !tail_symbols(tail, rela, err) ||
+	    !tail_sections(tail, err) || !tail_groups(tail, err) ||
+	    !tail_names(tail, err))
 		return false;
 	tail_align(tail, SECTION_ALIGN);
 	tail_finish(tail, header);

@@ -178,6 +178,9 @@ def check_tables():
     text = base().find(".text")
     at = next(at for _, at, _, kind, where in base().symbols() if kind == 3 and where not in (0, text))
     refused("a symbol in no section", base().put(at + 6, 0xfe00, 2), ["section 65024"])
+    # Its bytes would be what is new.
+    refused("a section behind the file", base().set(base().find(".comment"), offset=len(base().bytes)),
+            ["(.comment, 0x", "reaches past the end of the file"])
     refused("CFI outside the file", base().set(base().find(".eh_frame"), offset=1 << 50),
             [".eh_frame", "past the end of the file"])
     group = next(i for i in range(base().n)
