@@ -10,6 +10,10 @@
 #include "base/rd.h"
 #include "gen/elf/image.h"
 
+/* Of the file's bytes, for all sections decompressed. Those of compilers become a few times as large, and a record in
+ * memory takes more than its bytes. */
+enum { MAX_TIMES = 32 };
+
 bool image_debug_frames_find(
     const struct image *image, struct image_debug_frames *frames, struct err *err)
 {
@@ -25,8 +29,13 @@ bool image_debug_frames_find(
 		frames->n++;
 		size += frame.size;
 	}
-	return num_size(size, &frames->size) ||
-	       err_set(err, ERR_LIMIT, "the .debug_frame sections are too large");
+	if (size / MAX_TIMES <= image->size && num_size(size, &frames->size))
+		return true;
+	return err_set(err, ERR_MALFORMED,
+	    "the .debug_frame sections have 0x%" PRIx64
+	    " bytes when they are decompressed, more than %d times those of the file; "
+	    "rebuild the file",
+	    size, MAX_TIMES);
 }
 
 /* A section's copy among those of the others. */

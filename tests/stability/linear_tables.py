@@ -3,10 +3,11 @@
 chains, and code that leads from everywhere to one place. Each function gives the file for a size."""
 
 import struct
+import zlib
 
 from elf_files import ALLOC, EXEC, padded, uleb
 
-WRITE, INFO_LINK = 1, 64
+WRITE, INFO_LINK, COMPRESSED = 1, 64, 2048
 PROGBITS, SYMTAB, STRTAB, RELA, NOTE, NOBITS, DYNSYM, GROUP, RELR, SFRAME = 1, 2, 3, 4, 7, 8, 11, 17, 19, 0x6FFFFFF4
 LOAD, DYNAMIC, PT_NOTE = 1, 2, 4
 # What is code, and what is writable, has addresses of its own; all else has its offset.
@@ -160,6 +161,15 @@ def debug_headers(n):
     elf.section(".x", PROGBITS, 0, at, 0, 0, times=n)
     for i in range(n):
         elf.section(".debug_frame", PROGBITS, 0, at + len(cie) * i, len(cie), 0)
+    return elf.done()
+
+
+def packed(n):
+    """Headers of one compressed .debug_frame, whose records are all the same."""
+    elf = simple()
+    out = padded(b"\xff\xff\xff\xff\x03\0\x01\x78\x10\x0c\x07\x08\x90\x01", "<") + struct.pack("<IIQQ", 20, 0, CODE, 16) * n
+    data = struct.pack("<IIQQ", 1, 0, len(out), 8) + zlib.compress(out, 9)
+    elf.section(".debug_frame", PROGBITS, COMPRESSED, elf.add(data), len(data), 0, times=4)
     return elf.done()
 
 
@@ -511,6 +521,7 @@ TABLES = {
     "CIEs by their data factor": (8000, debug_cies("data"), {"report": REPORT}),
     "CIEs by their return column": (8000, debug_cies("ra"), {"report": REPORT}),
     "headers of .debug_frame": (16000, debug_headers, {"report": REPORT, "convert": CONVERT}),
+    "one packed .debug_frame": (400000, packed, {"report": REPORT, "convert": CONVERT}),
     "rivals of an FDE": (16000, rivals, ALL),
     "rivals of an FDE in .debug_frame": (16000, rivals_of_debug, ALL),
     "expressions of .debug_frame over one FDE": (64, contradicting, {"convert": CONVERT}),
