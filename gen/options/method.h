@@ -31,9 +31,9 @@ enum method {
 	X(OBSTACLE_TOO_LARGE, "the section is too large")                                \
 	X(OBSTACLE_HOLE,                                                                 \
 	    "the program headers would stand after a large .bss or wide gaps between "   \
-	    "segments, and the file would grow by as much; link it with GNU ld, or as "  \
-	    "a PIE (-pie, -static-pie), or convert it before another tool changes its "  \
-	    "headers")                                                                   \
+	    "segments, and the file would grow by as much; what often helps is to link " \
+	    "it by GNU ld with -z separate-code, or as a PIE (-pie, -static-pie), or "   \
+	    "to convert it before another tool changes its headers")                     \
 	X(OBSTACLE_GROW_SECTIONS,                                                        \
 	    "without section headers it is not known what may move after the program "   \
 	    "header table")                                                              \

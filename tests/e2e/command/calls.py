@@ -84,13 +84,14 @@ def made_by(log):
                 continue
             # Of a link or a new name, both.
             where = re.findall(r'(?:<([^>]*)>, )?"([^"]*)"', match["rest"])
-            paths += [os.path.join(folder or os.getcwd(), path) for folder, path in where]
+            both = [os.path.join(folder or os.getcwd(), path) for folder, path in where]
+            paths += both if len({os.path.dirname(path) for path in both}) == 1 else ["/from one directory to another"]
     return paths
 
 
 def places():
     prepare()
-    total = 0
+    total, seen = 0, set()
     for argv, folders in COMMANDS:
         # A directory for temporary files that must stay empty.
         os.makedirs("tmp", exist_ok=True)
@@ -101,11 +102,12 @@ def places():
         allowed = tuple(os.path.abspath(folder) + "/" for folder in folders)
         wrong = [path for path in paths if not os.path.realpath(path).startswith(allowed or "//")]
         temporary = [path for path in paths if "/.eh2sframe." in path]
-        total += len(temporary)
+        total += len(set(temporary))
+        seen |= {os.path.basename(path) for path in temporary}
         check(done.returncode in (0, 4) and not wrong and (paths or not folders) and not os.listdir("tmp"),
               f"{' '.join(argv)}: {len(paths)} names, all in {' '.join(folders) or 'no folder'}",
               f"{wrong}\nstatus {done.returncode} {done.stderr}")
-    check(total > 20, f"{total} names of temporary files")
+    check(total > 20 and len(seen) == total, f"{total} names of temporary files, none twice", sorted(seen))
 
 
 # They do not fail by the kernel, or the C library ends the program when they do.

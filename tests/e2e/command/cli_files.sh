@@ -188,6 +188,9 @@ each renameat EIO gave_up
 each renameat KILL killed
 each renameat TERM ended_late
 each pwrite EFAULT gave_up
+# What arrives on the disk is not what was written.
+disproved() { [ "$status" = 4 ] && one_line 'eh2sframe: in: ' && cmp -s in good && ! strays; }
+each section WRONG disproved
 # So large that room is made for it first.
 cp "$(realpath "$(command -v perl)")" good
 [ "$(stat -c %s good)" -gt 1500000 ] || not_ok 'a large file' "$(stat -c %s good)"

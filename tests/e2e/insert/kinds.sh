@@ -366,6 +366,13 @@ holes() {
 		timeout 60 "$eh2sframe" $words >said 2>&1
 		is "holes, $words: one line" test "$? $(wc -l <said) $(grep -c ' are holes, .*; leave the file out' said)" = "1 1 1"
 	done
+	# Only files of more than 64 MiB with less than a 64th of data.
+	truncate -s 64M vast/in
+	is "holes: 64 MiB" "$eh2sframe" report -q vast/in
+	truncate -s 65M vast/in
+	is "holes: 65 MiB" bash -c '! "$0" report -q vast/in 2>said' "$eh2sframe"
+	head -c 1100000 /dev/zero | dd of=vast/in bs=1M seek=50 conv=notrunc status=none
+	is "holes: a 64th of 65 MiB is data" "$eh2sframe" report -q vast/in
 	rm -r vast
 }
 
