@@ -251,7 +251,7 @@ static bool worker_line_is_plain(const json_t *line)
 		if (c >= 0xc0)
 			c = (unsigned char)((c & 3) << 6 | (*++at & 0x3f));
 		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f ||
-		    (last == 0xc2 && c >= 0x80 && c < 0xa0))
+		    (c >= 0x80 && c < 0xa0 && (last < 0x80 || last == 0xc2)))
 			return false;
 		last = c;
 	}

@@ -6,7 +6,7 @@
  * RECORD writes that path over the name of a temporary file that the pool is to remove, and ends it.
  * HELD ends it with 100, or 101 and the number of a descriptor that it should not have. OUTPUT writes to
  * all that it has, but goes on; SPOIL and SWAP do so with temporary files in the directory HOSTILE_PATH. FILE,
- * SIZE, TWICE, TEXT, ESCAPE, CHANGES and SKIPPED send the pool messages that no worker sends.
+ * SIZE, TWICE, TEXT, ESCAPE, LINE, CHANGES and SKIPPED send the pool messages that no worker sends.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -222,6 +222,10 @@ ssize_t write(int fd, const void *data, size_t size)
 			send_report(fd, head[0],
 			    "{\"path\": \"x\", \"status\": 1, \"error\": "
 			    "\"\\u001b[2J\"}");
+		else if (is("LINE"))
+			send_report(fd, head[0],
+			    "{\"path\": \"x\", \"status\": 0, \"text\": "
+			    "\"\\u009b2J\\n\"}");
 		else if (is("SKIPPED"))
 			send_report(fd, head[0],
 			    "{\"path\": \"x\", \"status\": 6, \"skipped\": "
