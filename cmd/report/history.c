@@ -116,7 +116,8 @@ static bool history_add_faults(
 	{
 		const char *kind = json_string_value(json_object_get(fault, "kind"));
 		const char *column = json_string_value(json_object_get(fault, "column"));
-		char reason[80];
+		char *reason;
+		bool ok;
 
 		if (!kind || !column)
 			return cmd_fail(
@@ -129,9 +130,13 @@ static bool history_add_faults(
 			continue;
 		}
 		last = fault;
-		snprintf(reason, sizeof(reason), "%s %s", kind, column);
-		if (!history_add(
-			state, fault, "function", REPORT_CONTRADICTED, reason, err))
+		/* Whole, for half a letter would be no text of JSON. */
+		if (asprintf(&reason, "%s %s", kind, column) < 0)
+			return cmd_fail_nomem(err);
+		ok = history_add(
+		    state, fault, "function", REPORT_CONTRADICTED, reason, err);
+		free(reason);
+		if (!ok)
 			return false;
 	}
 	return true;

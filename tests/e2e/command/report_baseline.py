@@ -246,6 +246,9 @@ def hostile_json():
     check(run(TOOL, "report", "--baseline=spaces.json", "plain").returncode == 0, "blanks do not matter")
     write("counts.json", with_file(code=file["code"] | {"covered": huge, "outermost": huge, "executable": 1}))
     check(run(TOOL, "diff", "plain.json", "counts.json").returncode == 0, "counts that cannot be")
+    write("kinds.json", with_file(faults=[function | {"kind": "\u00e9" * 60, "column": "CFA"}]))
+    said = run(TOOL, "diff", "plain.json", "kinds.json")
+    check(said.returncode == 0 and "\u00e9" * 60 + " CFA" in said.stdout, "a kind of any length, in letters of two bytes", said)
 
 
 def damaged_json():
