@@ -213,6 +213,7 @@ static bool history_add_file(void *context, json_t *file, struct eh2sframe_error
 	if (!vec_reserve(&history->list, &history->cap, history->n + 1))
 		return cmd_fail_nomem(err);
 	if (report_state_read(&history->list[history->n], file, err)) {
+		history->list[history->n].seq = history->n;
 		history->n++;
 		return true;
 	}
@@ -227,6 +228,15 @@ static int history_order(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
+/* qsort may exchange what is equal. */
+static int history_order_kept(const void *a, const void *b)
+{
+	const struct report_state *x = a, *y = b;
+	int order = history_order(a, b);
+
+	return order ? order : (x->seq > y->seq) - (x->seq < y->seq);
+}
+
 bool report_history_read(
     struct report_history *history, const char *path, struct eh2sframe_error *err)
 {
@@ -235,7 +245,8 @@ bool report_history_read(
 	if (!report_read(path, &to, err))
 		return false;
 	if (history->n)
-		qsort(history->list, history->n, sizeof(*history->list), history_order);
+		qsort(history->list, history->n, sizeof(*history->list),
+		    history_order_kept);
 	return true;
 }
 

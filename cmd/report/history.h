@@ -30,6 +30,7 @@ struct report_function {
 /* A file of a report. */
 struct report_state {
 	char *path;
+	size_t seq; /* order of arrival, for equal paths */
 	int status;
 	bool counted;	    /* it has counts of code */
 	bool has_functions; /* the report lists those that lack rows */

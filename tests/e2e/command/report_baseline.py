@@ -304,6 +304,36 @@ def hostile_names():
     )
 
 
+# A qsort that exchanges what is equal, as other C libraries have it.
+UNSTABLE = r"""
+#include <string.h>
+void qsort(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
+{
+	char *at = list, other[4096];
+	for (; n > 1; n--, at += size) {
+		char *least = at;
+		for (size_t i = 1; i < n; i++)
+			if (order(at + i * size, least) < 0)
+				least = at + i * size;
+		memcpy(other, at, size), memmove(at, least, size), memcpy(least, other, size);
+	}
+}
+"""
+
+
+def equal_paths():
+    """Files of one path, as packages have them, are compared in their order."""
+    if b"__asan_init" in open(TOOL, "rb").read():
+        return
+    write("unstable.c", UNSTABLE)
+    must("gcc", "-shared", "-fPIC", "-O1", "-o", "unstable.so", "unstable.c")
+    one, two, other = ({"path": path, "status": 0, "code": {"executable": 9, "covered": n}} for n, path in enumerate("bba"))
+    for name, files in (("before.json", [one, two, other]), ("after.json", [other, one, two])):
+        write(name, json.dumps({"tool": "eh2sframe", "files": files}))
+    said = run("env", "LD_PRELOAD=./unstable.so", TOOL, "diff", "before.json", "after.json")
+    check(said.stdout.startswith("0 files changed, 3 did not"), "files of one path", said)
+
+
 def diffs():
     """The difference of two reports."""
     said = run(TOOL, "diff", "plain.json", "refused.json")
@@ -360,7 +390,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         compile_all()
-        for part in (reports, conversions, batches, which_file, hostile_json, damaged_json, hostile_names, diffs, lost):
+        for part in (reports, conversions, batches, which_file, hostile_json, damaged_json, hostile_names, equal_paths, diffs, lost):
             part()
         os.chdir("/")
     plan()
