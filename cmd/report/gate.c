@@ -48,15 +48,26 @@ static bool gate_compare(const struct report_gate *gate, const struct report_sta
 		   n, n == 1 ? " is" : "s are", gate->path);
 }
 
+/* Finds what the old report says of a file; *old is NULL where it has none. False: it has several. */
+static bool gate_find(const struct report_gate *gate, const char *path,
+    const struct report_state **old, struct eh2sframe_error *error)
+{
+	*old = path ? report_history_find(&gate->old, path, gate->alone) : NULL;
+	return !*old || report_history_is_only(&gate->old, *old) ||
+	       cmd_fail(error, EH2SFRAME_USAGE,
+		   "%s has this path more than once; give a report that has it once",
+		   gate->path);
+}
+
 bool report_gate_judge(
     const struct report_gate *gate, json_t *file, struct eh2sframe_error *error)
 {
 	const char *path = json_string_value(json_object_get(file, "path"));
-	const struct report_state *old =
-	    path ? report_history_find(&gate->old, path, gate->alone) : NULL;
-
 	const bool check = json_object_get(file, "check") != NULL;
+	const struct report_state *old;
 
+	if (!gate_find(gate, path, &old, error))
+		return false;
 	/* A file that failed or was passed over says nothing about functions. */
 	if (!old || (!old->counted && !old->has_faults))
 		return !gate->alone || cmd_fail(error, EH2SFRAME_USAGE,
@@ -77,9 +88,10 @@ bool report_gate_judge(
 bool report_gate_judge_bare(
     const struct report_gate *gate, const char *path, struct eh2sframe_error *error)
 {
-	const struct report_state *old =
-	    gate->path ? report_history_find(&gate->old, path, gate->alone) : NULL;
+	const struct report_state *old;
 
+	if (!gate_find(gate, gate->path ? path : NULL, &old, error))
+		return false;
 	return !old || !old->counted ||
 	       cmd_fail(error, EH2SFRAME_COVERAGE,
 		   "newly without CFI: the whole file, which has some in %s", gate->path);

@@ -268,3 +268,12 @@ struct report_state *report_history_find(
 		    bsearch(&key, history->list, history->n, sizeof(key), history_order);
 	return !found && alone && history->n == 1 ? &history->list[0] : found;
 }
+
+bool report_history_is_only(
+    const struct report_history *history, const struct report_state *state)
+{
+	const size_t i = (size_t)(state - history->list);
+
+	return !(i > 0 && history_order(state, state - 1) == 0) &&
+	       !(i + 1 < history->n && history_order(state, state + 1) == 0);
+}

@@ -61,6 +61,9 @@ void report_history_deinit(struct report_history *history);
  * another path. NULL when there is none. */
 struct report_state *report_history_find(
     const struct report_history *history, const char *path, bool alone);
+/* Tells if no other file of the report has its path. */
+bool report_history_is_only(
+    const struct report_history *history, const struct report_state *state);
 
 /*
  * What changed from old to now: {"worse": [...], "better": [...]}, of objects with "what",

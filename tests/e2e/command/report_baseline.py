@@ -189,6 +189,14 @@ def which_file():
     write("merged.json", must(TOOL, "merge", "plain.json", "bare.json"))
     said = run(TOOL, "report", "--baseline=merged.json", "plain", "bare")
     check(said.returncode == 0 and not said.stderr, "a merged report", said.stderr)
+    other = schema_lib.read("refused.json")
+    other["files"][0]["path"] = "plain"
+    write("other.json", json.dumps(other))
+    write("both.json", must(TOOL, "merge", "plain.json", "other.json"))
+    for words in (["report", "plain"], ["report", "plain", "bare"], ["plain", "out2"]):
+        said = run(TOOL, *words, "--baseline=both.json")
+        check(said.returncode == 2 and "plain: both.json has this path more than once; " in said.stderr and not os.path.exists("out2"),
+              f"one of two files at its path, {words}", said)
 
 
 def hostile_json():
