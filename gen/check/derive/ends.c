@@ -51,17 +51,16 @@ static bool end_is_described(struct derive_walker *walker, uint64_t pc)
 static uint8_t end_returns(struct derive_walker *walker, const struct code_place *place,
     const struct code_state *after)
 {
-	struct callee_effect end =
+	const struct callee_effect end =
 	    callee_return(walker->abi, place, after, end_is_described(walker, place->pc));
-	const bool known = end.how != CALLEE_MAY;
 
-	/* Nothing says of an SP that came out of memory that it is the right one. */
-	if (!known)
-		end.how = CALLEE_ODD;
 	callee_add(&walker->summary.effect, &end);
 	if (end.how == CALLEE_RETURNS)
 		return end_keeps(walker, after);
-	return known ? DERIVE_WRONG : DERIVE_BAD;
+	if (end.how != CALLEE_MAY)
+		return DERIVE_WRONG;
+	walker->returns_somehow = true;
+	return DERIVE_BAD;
 }
 
 /* A jump to a function that never returns says nothing of where the return address is. */
@@ -262,6 +261,21 @@ static bool end_is_clone(
 		   number->off == CLONE3);
 }
 
+/* True if the instruction takes SP out of memory, or from somewhere else that nothing says anything of. */
+static bool end_loses_sp(const struct code_abi *abi, const struct code_place *place)
+{
+	struct code_state after;
+	bool moves = place->insn->writes >> abi->sp & 1;
+
+	for (uint8_t i = 0; i < place->insn->n_effects; i++)
+		moves |= place->insn->effects[i].dst == abi->sp;
+	if (!moves || place->state->regs[abi->sp].kind == CODE_UNKNOWN)
+		return false;
+	memcpy(&after, place->state, sizeof(after));
+	code_state_step(&after, abi, place->pc, place->insn);
+	return after.regs[abi->sp].kind == CODE_UNKNOWN;
+}
+
 uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *place)
 {
 	const struct code_insn *insn = place->insn;
@@ -273,6 +287,7 @@ uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *pla
 	bool surely;
 
 	callee_note_stores(walker->abi, place, &walker->summary.effect);
+	walker->loses_sp |= end_loses_sp(walker->abi, place);
 	if (calls)
 		callee_note_call(walker->abi, place->state,
 		    derive_callee(walker, insn, place->state), &walker->summary.effect);

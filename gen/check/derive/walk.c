@@ -325,8 +325,11 @@ static bool walk_follow(struct derive_walker *walker)
 	needs_edges_sort(&walker->edges);
 	needs_edges_sort(&walker->outs);
 	walker->open_framed = walker->open_bare = false;
+	walker->loses_sp = walker->returns_somehow = false;
 	walker->summary = (struct derive_summary){.effect = CALLEE_NONE};
 	(void)code_paths_visit(walker->paths, derive_place, walker);
+	if (walker->loses_sp && walker->returns_somehow)
+		walker->summary.effect.how = CALLEE_ODD;
 	if (walker->n_places)
 		qsort(walker->places, walker->n_places, sizeof(*walker->places),
 		    search_order);
@@ -347,6 +350,22 @@ static void walk_unique_uses(struct derive_walker *walker, size_t first)
 		if (n == first || uses->list[n - 1].of != uses->list[i].of)
 			uses->list[n++] = uses->list[i];
 	uses->n = n;
+}
+
+/* A function that was not seen to the end is like one of another file, but for one that is entered with other stacks: who
+ * calls it knows no SP behind it, but a frame pointer, as the ABI has it. */
+static void walk_bound_effect(struct derive_walker *walker, bool followed)
+{
+	struct callee_effect *effect = &walker->entry->next.effect;
+
+	if (walker->entry->origin & DERIVE_MIXED)
+		*effect = (struct callee_effect){.how = CALLEE_ODD,
+		    .kept = UINT32_MAX,
+		    .through = ~(UINT32_C(1) << walker->abi->fp)};
+	else if (!followed ||
+		 (effect->how == CALLEE_NEVER &&
+		     (walker->n_cuts || code_paths_is_broken(walker->paths))))
+		effect->how = CALLEE_MAY;
 }
 
 bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
@@ -387,16 +406,7 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	entry->next.proven =
 	    first && first->pc == entry->addr &&
 	    (first->flags & (DERIVE_GOOD | DERIVE_DOUBTED)) == DERIVE_GOOD;
-	/* A function that was not seen to the end is like one of another file, but for one that is entered with other
-	 * stacks: what it returns to is not known. */
-	if (mixed)
-		/* Who calls it knows no SP behind it, but a frame pointer, as the ABI has it. */
-		entry->next.effect = (struct callee_effect){.how = CALLEE_ODD,
-		    .kept = UINT32_MAX,
-		    .through = ~(UINT32_C(1) << walker->abi->fp)};
-	else if (!ok || (entry->next.effect.how == CALLEE_NEVER &&
-			    (walker->n_cuts || code_paths_is_broken(walker->paths))))
-		entry->next.effect.how = CALLEE_MAY;
+	walk_bound_effect(walker, ok);
 	if (ok && (entry->reached || !walker->emit))
 		derive_find(walker);
 	if (walker->emit && ok && walker->n_places) {

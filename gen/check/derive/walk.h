@@ -85,6 +85,8 @@ struct derive_walker {
 	struct derive_summary summary;
 	/* A jump goes nobody knows where: with the frame of the entry, or as it was entered. */
 	bool open_framed, open_bare;
+	/* SP comes out of memory; a return is where SP is not known. */
+	bool loses_sp, returns_somehow;
 	/* Results: */
 	struct derive_entries found;
 	struct derive_uses uses, asks; /* in no order */
