@@ -88,8 +88,9 @@ int hostile_clone(int (*function)(void *), void *stack);
 	DO(calls_sets_fp) DO(calls_allocates_local) DO(calls_allocates) DO(calls_allocates_by_x16) \
 	DO(calls_allocates_frameless) DO(calls_to_allocates) DO(calls_pops_by_register) DO(outlined_frame) \
 	DO(fatal_in_middle) DO(resolver_stub) DO(threaded) DO(stg_run) DO(to_cold) DO(correlated) DO(correlated_fp) \
-	DO(computed_goto) DO(described_stack) DO(over_frames)
-#define HOSTILE_FATAL(DO) DO(fatal_ends) DO(fatal_in_middle_dies) DO(only_dies) DO(to_cold_fatal)
+	DO(computed_goto) DO(described_stack) DO(over_frames) DO(slot_in_kept) DO(jumps_to_two_ways) DO(jumps_to_label)
+#define HOSTILE_FATAL(DO) \
+	DO(fatal_ends) DO(fatal_in_middle_dies) DO(only_dies) DO(to_cold_fatal) DO(comes_back) DO(calls_label)
 /* clang-format on */
 
 /* A helper that saves registers of its caller, whose CFI is true. */

@@ -161,6 +161,34 @@ F jumps_back
 F over_frames
 	stp	x29, x30, [sp, #-32]!; bl sets_jump; cbnz x0, 1f; mov x29, #3; sub sp, sp, #64; bl jumps_back
 1:	nop; ldp x29, x30, [sp], #32; ret
+
+/* ---- what a function does to its callers' registers, and code with two ways to it ---- */
+
+F writes_kept /* through a register that calls keep: the slot of FP, which the next callee mends */
+	mov	x9, #0x1234; str x9, [x19]; ret
+F writes_back
+	str	x20, [x19]; ret
+F slot_in_kept
+	stp	x29, x30, [sp, #-32]!; stp x19, x20, [sp, #16]; mov x19, sp; mov x20, x29; mov x29, #7; bl writes_kept; nop
+	bl	writes_back; ldp x19, x20, [sp, #16]; ldp x29, x30, [sp], #32; ret
+F comes_back /* a call that returns into code that is jumped to without the frame, too */
+	sub	sp, sp, #32; str x30, [sp, #16]; mov x9, #1; address x10, two_ways; str x9, [x10]; mov x0, sp; bl hostile_work
+two_ways_here:
+	nop; address x10, two_ways; ldr x9, [x10]; cbnz x9, 1f; ret
+1:	bl	hostile_fatal
+	words	two_ways, 0
+F jumps_to_two_ways
+	address	x10, two_ways; str xzr, [x10]; b two_ways_here
+F jumps_to_label /* an instruction names it, and it is called by that, out of memory */
+	sub	sp, sp, #32; mov x9, #1; b data_label
+E
+data_label:
+	nop; cbz x9, 1f; add sp, sp, #32; ret
+1:	bl	hostile_fatal
+	words	data_label_word, 0
+F calls_label
+	stp	x29, x30, [sp, #-16]!; adr x9, data_label; address x10, data_label_word; str x9, [x10]; ldr x11, [x10]
+	mov	x9, #0; blr x11; ldp x29, x30, [sp], #16; ret
 E
 
 	.section .note.GNU-stack, "", %progbits
