@@ -197,7 +197,6 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 	t->n_rows = 0;
 	t->pc_dependent = false;
 	t->pc_dependent_from = 0;
-	reader->expr_ops = 0;
 	if (status != DW_DLV_OK)
 		return cfi_libdwarf_refuse(
 		    &reader->same, status, error, "cannot read the range of an FDE", err);
