@@ -18,9 +18,9 @@ enum { RANGE_DIGIT_BITS = 14, RANGE_DIGITS = 1 << RANGE_DIGIT_BITS };
 
 /* What expressions may cost: of any FDE, and of one with that much code. */
 enum { EXPR_OPS = 1024, EXPR_OPS_PER_BYTE = 64 };
-/* Bytes of code for one of CFI. Compilers have about ten; a large PLT with nothing else has more, and needs little. The code
- * itself is not always in the file, and the file is not always as large. */
-enum { CODE_PER_BYTE = 16 };
+/* Bytes of code for one of CFI, and for any CFI at all. Compilers have about ten; a large PLT with nothing else has more, and
+ * needs little. The code itself is not always in the file, and the file is not always as large. */
+enum { CODE_PER_BYTE = 16, CODE_OF_ANY = 65536 };
 
 struct range_key {
 	uint64_t start, end;
@@ -344,8 +344,8 @@ bool cfi_ranges_read(
 		n--;
 	if (ranges_of(frames, 0, n, ranges) &&
 	    ranges_fill_from(frames, n, frames->n_fdes, ranges)) {
-		ranges->excess =
-		    ranges->code_bytes / CODE_PER_BYTE / (frames->section.size | 1);
+		ranges->excess = ranges->code_bytes /
+				 (CODE_OF_ANY + CODE_PER_BYTE * frames->section.size);
 		return true;
 	}
 	cfi_ranges_deinit(ranges);

@@ -349,10 +349,24 @@ static bool program_steps(const struct truth_state *s)
 	return s->cfa.mask || s->sp.mask || s->fp.mask || s->ra.mask;
 }
 
+/* Much code for little CFI shares what expressions may cost (cfi/ranges.c). */
+enum { PROGRAM_FREE_CODE = 65536 };
+
+static uint64_t code_of(const struct program *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->n_fdes; i++)
+		sum += p->fdes[i].end - p->fdes[i].pc;
+	return sum;
+}
+
 bool program_may_be_spent(
     const struct program *p, const struct program_fde *fde, uint64_t pc)
 {
-	for (size_t i = 0; fde->shared && i < fde->n_segs; i++) {
+	bool tight = fde->shared || code_of(p) >= PROGRAM_FREE_CODE;
+
+	for (size_t i = 0; tight && i < fde->n_segs; i++) {
 		const struct program_seg *seg = &p->segs[fde->first_seg + i];
 
 		if (seg->pc <= pc && program_steps(&seg->state))
