@@ -82,7 +82,8 @@ struct cfi_libdwarf {
 	struct reading same, undefined; /* by what a register without a rule is */
 	struct listed *listed;		/* the FDEs, ascending by off */
 	struct cfi_table table;
-	uint64_t expr_ops; /* of all tables: code that FDEs claim may be none of the file's */
+	uint64_t
+	    expr_ops; /* of all tables: code that FDEs claim may be none of the file's */
 };
 
 /* One column at one PC, as libdwarf says it. */
