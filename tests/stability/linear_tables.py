@@ -534,7 +534,7 @@ TABLES = {
     "stubs of one body with frames": (4000, stubs(12, framed_stub), {"derive": DERIVE}),
     "stubs of one body in several states": (4000, stubs(12, mixed_stub), {"derive": DERIVE}),
     "a function in pieces": (16000, pieces, {"derive": DERIVE}),
-    "calls that may not return": (16000, calls, {"derive": DERIVE}),
+    "calls that may not return": (3000, calls, {"derive": DERIVE}),
     "a chain of calls": (8000, chain, {"derive": DERIVE}),
     "Go: one name": (16000, go_names, ALL),
     "Go: one table of SP": (8000, go_levels, {"report": REPORT}),
