@@ -58,6 +58,11 @@ def plt_places(path):
     return [(plt.addr, plt.addr + plt.size) for plt in plts(path).values()]
 
 
+def same(linked, converted):
+    """A section of an object ends with its function, so it has nothing behind a last call that a row could reach over."""
+    return linked[1:] == converted[1:] and converted[0] - linked[0] in (0, 1)
+
+
 def compare(name, linked, plain, objects, work):
     """The functions of linked, but for the linker's, against a conversion of plain."""
     reference = os.path.join(work, "reference")
@@ -76,7 +81,7 @@ def compare(name, linked, plain, objects, work):
         who = names.get(pc, set())
         if any(start <= pc < end for start, end in stubs):
             continue
-        if a and b and simple(a) == simple(b):
+        if a and b and same(simple(a), simple(b)):
             alike += 1
         elif a or who & own:
             wrong.append(f"{pc:#x} {who}: linked {a}, converted {b}")
