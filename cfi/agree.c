@@ -130,7 +130,7 @@ static struct differing differing(const struct cfi_table *other,
 	return sum;
 }
 
-/* Whether both FDEs have rules; they are then in the tables. at: where in the list and in shared they begin. */
+/* Runs both FDEs; false if one has no rules. at: where in the list and in shared they begin. */
 static bool pair_run(struct pair *pair, const uint32_t fdes[2],
     const struct cfi_ranges *ranges, const size_t at[2])
 {

@@ -66,7 +66,7 @@ size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n);
  * depends on the code that only this FDE has, so that the sum is linear in the file.
  */
 uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i);
-/* The same of .debug_frame, by the code that the FDE has in shared from number i on. */
+/* Bounds an FDE of .debug_frame in that way, by the code that it has in shared from number i on. */
 uint64_t cfi_ranges_shared_ops(const struct cfi_ranges *ranges, size_t i);
 void cfi_ranges_deinit(struct cfi_ranges *ranges);
 

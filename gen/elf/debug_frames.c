@@ -10,7 +10,7 @@
 #include "base/rd.h"
 #include "gen/elf/image.h"
 
-/* Of the file's bytes, for all sections decompressed. Those of compilers become a few times as large, and a record in
+/* Decompressed, all sections may have so many times the file's bytes. Those of compilers become a few times as large, and a record in
  * memory takes more than its bytes. */
 enum { MAX_TIMES = 32 };
 

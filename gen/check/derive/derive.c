@@ -18,7 +18,7 @@
 
 /* gdb needs 19. A file that is not settled by then gets no rows. */
 enum { DERIVE_MAX_ROUNDS = 256 };
-/* What is known of an entry whose summary changed more often only becomes less; of one that goes on changing, nothing. */
+/* An entry whose summary changed more often only loses what is known of it; one that goes on changing loses all. */
 enum { DERIVE_MAX_CHANGES = 8, DERIVE_MOST_CHANGES = 64 };
 struct derive_run {
 	const struct image *image;

@@ -267,8 +267,14 @@ static bool end_loses_sp(const struct code_abi *abi, const struct code_place *pl
 	struct code_state after;
 	bool moves = place->insn->writes >> abi->sp & 1;
 
-	for (uint8_t i = 0; i < place->insn->n_effects; i++)
-		moves |= place->insn->effects[i].dst == abi->sp;
+	/* Steps by a number, as a push, are not worth a copy of the state. */
+	for (uint8_t i = 0; i < place->insn->n_effects; i++) {
+		const struct code_effect *one = &place->insn->effects[i];
+
+		moves |= one->dst == abi->sp &&
+			 !(one->kind == CODE_SET && one->base == abi->sp &&
+			     one->index == CODE_NO_REG);
+	}
 	if (!moves || place->state->regs[abi->sp].kind == CODE_UNKNOWN)
 		return false;
 	memcpy(&after, place->state, sizeof(after));

@@ -208,7 +208,7 @@ static bool link_all(struct link_run *run, struct image *linked, struct err *err
 		memcpy(table, linked->sections[object->symtab].data,
 		    (size_t)run->symtab.n * OBJECT_SYM_SIZE);
 		linked->sections[object->symtab].data = table;
-		/* What is left of an entry at its end is not in the copy. */
+		/* The copy ends with the last whole entry. */
 		linked->sections[object->symtab].hdr.sh_size =
 		    run->symtab.n * OBJECT_SYM_SIZE;
 	}

@@ -58,9 +58,13 @@ def plt_places(path):
     return [(plt.addr, plt.addr + plt.size) for plt in plts(path).values()]
 
 
-def same(linked, converted):
+def same(path, pc, linked, converted):
     """A section of an object ends with its function, so it has nothing behind a last call that a row could reach over."""
-    return linked[1:] == converted[1:] and converted[0] - linked[0] in (0, 1)
+    if linked == converted:
+        return True
+    end = pc + linked[0]
+    last = must("objdump", "-d", f"--start-address={pc}", f"--stop-address={end}", path).rstrip().splitlines()[-1]
+    return linked[1:] == converted[1:] and converted[0] == linked[0] + 1 and "\tcall" in last
 
 
 def compare(name, linked, plain, objects, work):
@@ -81,7 +85,7 @@ def compare(name, linked, plain, objects, work):
         who = names.get(pc, set())
         if any(start <= pc < end for start, end in stubs):
             continue
-        if a and b and same(simple(a), simple(b)):
+        if a and b and same(linked, pc, simple(a), simple(b)):
             alike += 1
         elif a or who & own:
             wrong.append(f"{pc:#x} {who}: linked {a}, converted {b}")
