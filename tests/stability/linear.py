@@ -248,7 +248,7 @@ class Instructions:
 
 
 class Seconds:
-    unit, floor = 1, 0.01
+    unit, floor = 1, 0.004
 
     def read(self):
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -297,7 +297,7 @@ def write(name, make, size):
         raise RuntimeError("no file was made")
 
 
-def compare(name, n, make, commands):
+def compare(name, n, make, commands, again=True):
     for size in (n, n * TIMES):
         write(str(size), make, size)
     for command, argv in commands.items():
@@ -313,6 +313,10 @@ def compare(name, n, make, commands):
             if ratio <= MOST or bad or worse:
                 break
             few = min(few, work_of(str(n), argv)[0])
+        # What takes a few milliseconds is not known well enough to be a fault: the larger files decide.
+        if again and WORK.unit == 1 and ratio > MOST and few - start < 0.01 and not bad and not worse:
+            compare(name, 4 * n, make, {command: argv}, False)
+            continue
         check(ratio <= MOST and not bad and not worse,
               f"{name}, {command}: {n} to {n * TIMES} take {few / WORK.unit:.3f} and {many / WORK.unit:.3f} "
               f"{'s' if WORK.unit == 1 else 'million instructions'}, {ratio:.1f} times", f"status {bad} {worse}")
