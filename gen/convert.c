@@ -34,7 +34,8 @@ static void reach_calls(struct conversion *conv)
 {
 	struct coverage *coverage = &conv->report.coverage;
 
-	if (!options_looks_up_returns(conv->options))
+	if (!reader_looks_up_returns(conv->options->reader, conv->options->format,
+		conv->input.arch->sframe_abi))
 		return;
 	last_calls_reach(conv->image, conv->input.arch, coverage, &conv->model);
 	last_calls_count(&conv->model, coverage);

@@ -335,11 +335,6 @@ bool options_pcrel(const struct options *options)
 	return options->pcrel && (!options->reader || options->reader->pcrel);
 }
 
-bool options_looks_up_returns(const struct options *options)
-{
-	return !options->reader || options->reader->at_return;
-}
-
 /* Whether the reader reads the version, be it on one machine only. */
 static bool options_reader(const struct options *options, struct err *err)
 {

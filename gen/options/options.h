@@ -107,8 +107,6 @@ ATTR_MUST_CHECK bool options_check(const struct options *options, struct err *er
 
 /* Whether function starts are relative to their own field. */
 bool options_pcrel(const struct options *options);
-/* True if what is written is for readers that look up return addresses: all but those that are named and do not. */
-bool options_looks_up_returns(const struct options *options);
 
 /* A deep copy. ERR_NOMEM; *copy is then zeroed. */
 ATTR_MUST_CHECK bool options_copy(

@@ -84,6 +84,17 @@ bool reader_reads(unsigned int bit, uint8_t version, uint8_t abi)
 	return false;
 }
 
+bool reader_looks_up_returns(const struct reader *reader, uint8_t version, uint8_t abi)
+{
+	if (reader)
+		return reader->at_return;
+	for (size_t i = 0; i < READER_N_NAMES; i++)
+		if (reader_names[i].at_return &&
+		    reader_reads(reader_names[i].bit, version, abi))
+			return true;
+	return false;
+}
+
 const char *reader_words(unsigned int readers, char *buf)
 {
 	size_t used = 0;

@@ -42,6 +42,9 @@ const struct reader *reader_find(const char *name);
 /* Whether the reader of that bit reads a version for an ABI (enum sframe_abi). */
 bool reader_reads(unsigned int bit, uint8_t version, uint8_t abi);
 
+/* True if the reader, or with NULL any that reads the version for that ABI, looks up return addresses. */
+bool reader_looks_up_returns(const struct reader *reader, uint8_t version, uint8_t abi);
+
 /* The names of the readers in a set, with ", " between; buf is of READER_WORDS_SIZE. */
 enum { READER_WORDS_SIZE = 128 };
 const char *reader_words(unsigned int readers, char *buf);

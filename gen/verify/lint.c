@@ -6,6 +6,8 @@
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "gen/rows/last_calls.h"
+#include "gen/rows/padding.h"
 #include "gen/verify/prove.h"
 #include "sframe/format.h"
 
@@ -22,12 +24,14 @@ static const struct {
 struct lint_run {
 	const struct sf_view *view;
 	const struct image *image; /* NULL: none */
+	const struct arch *arch;   /* of image; NULL: none */
 	bool object;		   /* of a relocatable object, which has no segments */
 	unsigned int readers;	   /* asked for, and reading this version */
 	struct lint_result *result;
-	uint64_t n_rows, row_bytes;    /* of all functions, shared ones each time */
-	uint64_t last_start, last_end; /* of the function before */
-	const GElf_Phdr *code;	       /* where the first function is; NULL: none yet */
+	uint64_t n_rows, row_bytes; /* of all functions, shared ones each time */
+	struct sf_func last;	    /* the function before, whose field is at last_off */
+	uint64_t last_off;
+	const GElf_Phdr *code; /* where the first function is; NULL: none yet */
 };
 
 const char *lint_rule_name(enum lint_rule rule)
@@ -189,6 +193,27 @@ static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t
 		lint_broken(run, LINT_RULE_FUNC_SEGMENT, off, func->start);
 }
 
+/* The function before is the last one in front of next. Where it ends in a call and filler is all that follows, a reader
+ * that looks up the return address itself finds no row. */
+static void lint_return(struct lint_run *run, uint64_t next)
+{
+	const struct sf_func *f = &run->last;
+	const GElf_Phdr *code = run->arch && f->size
+				    ? image_code_segment(run->image, f->start, f->size)
+				    : NULL;
+	const uint64_t end = f->start + f->size;
+
+	if (!code || f->pcmask || f->signal_frame)
+		return;
+	if (next > code->p_vaddr + code->p_filesz)
+		next = code->p_vaddr + code->p_filesz;
+	if (end < next && next - end >= run->arch->insn_unit &&
+	    last_call_reaches(
+		run->image, run->arch, end, end + run->arch->insn_unit, next) &&
+	    padding_only(run->image, run->arch, end, next))
+		lint_broken(run, LINT_RULE_CALL_AT_END, run->last_off, f->start);
+}
+
 static void lint_func(struct lint_run *run, const struct sf_view_func *func, bool first)
 {
 	const struct sf_func *f = &func->func;
@@ -216,13 +241,15 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 		lint_code(run, f, off);
 	/* Without the flag the order means nothing; rule sorted speaks for that. */
 	if (!first && run->view->flags & SFRAME_F_FDE_SORTED) {
-		if (f->start <= run->last_start)
+		if (f->start <= run->last.start)
 			lint_broken(run, LINT_RULE_FUNC_ORDER, off, f->start);
-		else if (f->start < run->last_end)
+		else if (f->start < run->last.start + run->last.size)
 			lint_broken(run, LINT_RULE_FUNC_OVERLAP, off, f->start);
+		else
+			lint_return(run, f->start);
 	}
-	run->last_start = f->start;
-	run->last_end = f->start + f->size;
+	run->last = *f;
+	run->last_off = off;
 	run->n_rows += f->n_rows;
 }
 
@@ -265,6 +292,8 @@ static void lint_funcs(struct lint_run *run)
 		lint_func(run, &func, i == 0);
 		lint_rows(run, &func);
 	}
+	if (view->flags & SFRAME_F_FDE_SORTED)
+		lint_return(run, UINT64_MAX);
 	if (run->n_rows != view->n_rows)
 		lint_broken(run, LINT_RULE_COUNT, SFRAME_HDR_NUM_FRES, 0);
 }
@@ -280,6 +309,8 @@ void lint_section(const struct sf_view *view, const struct image *image,
 	    .result = result};
 
 	*result = (struct lint_result){0};
+	if (run.image)
+		run.arch = arch_find(image->ehdr.e_machine, image->big_endian);
 	lint_count(&run, LINT_RULE_VERSION, readers & ~known, SFRAME_HDR_VERSION, 0);
 	lint_header(&run);
 	if (run.image)
@@ -291,20 +322,20 @@ void lint_section(const struct sf_view *view, const struct image *image,
 }
 
 /*
- * A file's segments are its own, and rows are shared in a big-endian section only where
- * --optimize=share was given.
+ * A file's segments are its own, and so is filler that belongs to no section of code. Rows are shared in a big-endian
+ * section only where --optimize=share was given, which a reader that was named does not excuse.
  */
-static bool lint_not_ours(int rule)
+static bool lint_not_ours(int rule, bool named)
 {
-	return rule == LINT_RULE_FUNC_SEGMENT || rule == LINT_RULE_ROW_SHARED;
+	return rule == LINT_RULE_FUNC_SEGMENT || rule == LINT_RULE_CALL_AT_END ||
+	       (rule == LINT_RULE_ROW_SHARED && !named);
 }
 
 /* The first broken rule that counts. More rules count for a reader that was named. */
 static int lint_first(const struct lint_result *result, bool named)
 {
 	for (int i = 0; i < LINT_N_RULES; i++)
-		if (result->rules[i].times &&
-		    (!lint_not_ours(i) || (named && i != LINT_RULE_FUNC_SEGMENT)))
+		if (result->rules[i].times && !lint_not_ours(i, named))
 			return i;
 	return LINT_N_RULES;
 }

@@ -58,6 +58,9 @@
 	    "all functions lie inside the same executable segment")                      \
 	X(FUNC_SIZE, "func-size", LINT_ALL, 1, 3, "no function is empty")                \
 	X(FUNC_FAR, "func-far", LINT_GLIBC, 1, 3, "no function has 2 GiB or more")       \
+	X(CALL_AT_END, "call-at-end", LINT_KG, 1, 3,                                     \
+	    "a function that ends in a call reaches over a unit of the filler behind "   \
+	    "it")                                                                        \
 	X(FUNC_ROWS, "func-rows", LINT_KL, 1, 3, "every function has rows")              \
 	X(BLOCK, "block", LINT_ALL, 2, 3, "a PCMASK function has a block size")          \
 	X(PCMASK, "pcmask", LINT_LIBSFRAME, 1, 1,                                        \

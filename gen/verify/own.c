@@ -148,8 +148,10 @@ static bool verify_padding(const struct verify_run *run, const struct sf_segment
 	if (segment->start != from || !sf_cursor_held(&run->cursor, from))
 		return false;
 	if (sf_cursor_ends(&run->cursor, segment->end))
-		return last_call_reaches(
-		    policy->image, policy->arch, from, segment->end, to);
+		return reader_looks_up_returns(
+			   NULL, run->in->view->version, run->in->view->abi) &&
+		       last_call_reaches(
+			   policy->image, policy->arch, from, segment->end, to);
 	return to - from <= SF_COMPACT_PADDING_MAX && segment->end == to &&
 	       padding_only(policy->image, policy->arch, from, to);
 }

@@ -152,6 +152,7 @@ BREACHES = [
     ("func-segment", 2, all_of(executable, move(FDE, "i", -0x1000))),
     ("func-size", 2, put(FDE + 4, "I", 0)),
     ("func-far", 2, put(FDE + 4, "I", 1 << 31)),
+    ("call-at-end", "2 ends", lambda data, at, size: None),
     ("func-rows", 2, put(FDE + 12, "I", 0)),
     ("block", 2, put(FDE + 20 + 17, "B", 0)),
     ("pcmask", 1, put(FDE + 16, "B", 0x10)),
@@ -231,6 +232,23 @@ def check_other_order(files, work):
     check(status == 0 and not found, "and keeps every rule, as no rows are shared", text)
 
 
+def make_ends(files, work):
+    """A function that ends in a call, before filler, in a section for readers that print rows."""
+    source, ends = os.path.join(work, "ends.c"), os.path.join(work, "ends")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("#include <stdlib.h>\n__attribute__((noipa)) void stop(void) { abort(); }\n"
+                   "int main(int n, char **arg) { if (n > 1) stop(); return 0; }\n")
+    made = run("gcc", "-O2", "-o", ends, source)
+    check(made.returncode == 0, "compiled, with a last call", made.stderr)
+    files["2 ends"] = os.path.join(work, "ends-made")
+    made = run(tool, "-q", "--for=binutils-2.45", ends, files["2 ends"])
+    found, status, text = broken(files["2 ends"], "binutils-2.45")
+    check(made.returncode == 0 and status == 0 and not found, "converted for a reader without that rule", made.stderr + text)
+    made = run(tool, "-q", ends, os.path.join(work, "reaches"))
+    found, status, text = broken(os.path.join(work, "reaches"))
+    check(made.returncode == 0 and status == 0 and not found, "and for all, where it reaches over filler", made.stderr + text)
+
+
 def check_two_segments(work):
     """Code in two executable segments is converted all the same, and said not to be validated."""
     source, linked = os.path.join(work, "far.c"), os.path.join(work, "far")
@@ -307,6 +325,7 @@ def main():
               "starts relative to the section are for old readers", said.stdout)
         # Big-endian sections are read as others are, and keep the rules unless rows are shared.
         check_other_order(files, work)
+        make_ends(files, work)
         check_breaches(files, work)
         check_two_segments(work)
         check_for(plain, work)
