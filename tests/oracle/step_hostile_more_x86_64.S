@@ -391,9 +391,11 @@ F writes_back
 F slot_in_kept
 	push	%rbp; push %rbx; push %r12; lea 16(%rsp), %rbx; mov %rbp, %r12; mov $7, %ebp; call writes_kept; nop
 	call	writes_back; pop %r12; pop %rbx; pop %rbp; ret
-F pops_by_memory /* what SP becomes comes out of memory */
-	pop	%rax; lea 16(%rsp), %rcx; mov %rcx, memory_word(%rip); mov memory_word(%rip), %rsp; jmp *%rax
+F pops_by_memory /* SP comes out of memory, and so does the way back */
+	pop	memory_way(%rip); lea 16(%rsp), %rcx; mov %rcx, memory_word(%rip); mov memory_word(%rip), %rsp
+	push	memory_way(%rip); ret
 	words	memory_word, 0
+	words	memory_way, 0
 F calls_pops_by_memory
 	push	%rbx; push %rbx; push %rbx; mov %rsp, %rbx; call pops_by_memory; nop; cmp %rsp, %rbx; jne 2f
 	pop	%rbx; pop %rbx; pop %rbx; ret
