@@ -8,6 +8,7 @@
 
 enum {
 	X86_RSI_RDI = 1 << X86_RSI | 1 << X86_RDI,
+	X86_RAX_R8 = 1 << X86_RAX | 1 << 8,
 	/* Those that a system call by int 0x80 may change in some releases of Linux. */
 	X86_INT_80 = 0xf00,
 	/* All but rbp and rsp. */
@@ -133,6 +134,11 @@ static void x86_writes_more(const struct x86_insn *x)
 	case ZYDIS_MNEMONIC_RDSSPQ:
 		insn->unsure |= insn->writes;
 		insn->writes = 0;
+		break;
+	/* With REX.B some processors exchange rax and r8 instead. */
+	case ZYDIS_MNEMONIC_PAUSE:
+		if (x->decoded.raw.rex.B)
+			insn->unsure |= X86_RAX_R8;
 		break;
 	default:
 		break;

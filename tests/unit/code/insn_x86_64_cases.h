@@ -412,6 +412,8 @@ static const struct {
     {"4990", "xchg %rax,%r8", "s=8; 8=0; 0=s"},
     {"0f19c0", "nop %eax", "filler"},
     {"f390", "pause", ""},
+    {"f390", "pause", ""},
+    {"f34190", "pause with REX.B", "unsure 0x101"},
     {"f30f1efa", "endbr64", ""},
     {"f30f1efb", "endbr32", ""},
     {"0f0d08", "prefetchw (%rax)", ""},
