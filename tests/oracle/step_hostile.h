@@ -119,8 +119,9 @@ static inline __attribute__((always_inline)) long hostile_out_of_line(long value
 	DO(fp_slot_moved) DO(ra_slot_reused) DO(fp_slot_executed) DO(calls_sets_fp) DO(calls_allocates_local) \
 	DO(calls_allocates) DO(calls_to_allocates) DO(calls_pops_by_register) DO(fatal_in_middle) DO(threaded) \
 	DO(stg_run) DO(to_cold) DO(correlated) DO(correlated_fp) DO(computed_goto) DO(described_stack) DO(over_frames) \
-	DO(table_of_two) DO(sibling)
-#define HOSTILE_FATAL(DO) DO(fatal_ends) DO(fatal_in_middle_dies) DO(only_dies) DO(to_cold_fatal)
+	DO(table_of_two) DO(sibling) DO(slot_in_kept) DO(jumps_to_two_ways) DO(jumps_to_label)
+#define HOSTILE_FATAL(DO) \
+	DO(fatal_ends) DO(fatal_in_middle_dies) DO(only_dies) DO(to_cold_fatal) DO(comes_back) DO(calls_label)
 /* clang-format on */
 
 static inline __attribute__((always_inline)) long hostile_out_of_line(long value)

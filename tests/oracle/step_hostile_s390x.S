@@ -264,6 +264,35 @@ F over_frames
 	stmg	%r11, %r15, 88(%r15); aghi %r15, -176; brasl %r14, sets_jump; ltgr %r2, %r2; jne 1f
 	lghi	%r11, 3; aghi %r15, -64; brasl %r14, jumps_back
 1:	nopr; lmg %r11, %r15, 264(%r15); br %r14
+
+/* ---- what a function does to its callers' registers, and code with two ways to it ---- */
+
+F writes_kept /* through a register that calls keep: the slot of FP, which the next callee mends */
+	lghi	%r1, 0x1234; stg %r1, 0(%r8); br %r14
+F writes_back
+	stg	%r9, 0(%r8); br %r14
+F slot_in_kept
+	stmg	%r8, %r15, 64(%r15); la %r8, 88(%r15); lgr %r9, %r11; lghi %r11, 7; aghi %r15, -160; brasl %r14, writes_kept
+	nopr;	brasl %r14, writes_back; lmg %r8, %r15, 224(%r15); br %r14
+F comes_back /* a call that returns into code that is jumped to without the frame, too */
+	stmg	%r14, %r15, 112(%r15); aghi %r15, -168; lghi %r1, 1; larl %r2, two_ways; stg %r1, 0(%r2)
+	la	%r2, 160(%r15); brasl %r14, hostile_work@PLT
+two_ways_here:
+	nopr;	larl %r1, two_ways; lg %r1, 0(%r1); ltgr %r1, %r1; jne 1f; br %r14
+1:	brasl	%r14, hostile_fatal@PLT
+	words	two_ways, 0
+F jumps_to_two_ways
+	larl	%r1, two_ways; lghi %r2, 0; stg %r2, 0(%r1); j two_ways_here
+F jumps_to_label /* an instruction names it, and it is called by that, out of memory */
+	aghi	%r15, -32; lghi %r1, 1; j data_label
+E
+data_label:
+	nopr;	ltgr %r1, %r1; je 1f; aghi %r15, 32; br %r14
+1:	aghi	%r15, -160; brasl %r14, hostile_fatal@PLT
+	words	data_label_word, 0
+F calls_label
+	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; larl %r2, data_label; larl %r3, data_label_word; stg %r2, 0(%r3)
+	lg	%r4, 0(%r3); lghi %r1, 0; basr %r14, %r4; lmg %r14, %r15, 272(%r15); br %r14
 E
 
 	.section .note.GNU-stack, "", @progbits
