@@ -90,6 +90,19 @@ static bool read_cfi(struct conversion *conv, struct err *err)
 	return false;
 }
 
+/* A kernel that validates a section wants all its functions in one segment. The model is sorted. */
+static bool code_is_apart(const struct conversion *conv)
+{
+	const struct reader *reader = conv->options->reader;
+	const struct sf_section *model = &conv->model;
+	const struct sf_func *last =
+	    model->n_funcs ? &model->funcs[model->n_funcs - 1] : NULL;
+
+	return last && reader && reader->bit & READER_LINUX && !conv->image->object &&
+	       !image_code_segment(conv->image, model->funcs->start,
+		   last->start + last->size - model->funcs->start);
+}
+
 static bool generate(struct conversion *conv, struct err *err)
 {
 	struct cfi_input *input = &conv->input;
@@ -133,6 +146,7 @@ static bool generate(struct conversion *conv, struct err *err)
 	report->shown = image->shown;
 	report->input = input;
 	report->version = conv->options->format;
+	report->code_apart = code_is_apart(conv);
 	report->sframe_size = conv->bytes.size;
 	if (image->object)
 		report->sframe_size = report->stats.index_bytes + report->stats.row_bytes;

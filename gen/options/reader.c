@@ -8,7 +8,8 @@ const struct reader reader_names[READER_N_NAMES] = {
     {"glibc", READER_GLIBC, 2, true, true, false,
 	"glibc 2.42 to 2.44 with --enable-sframe, 2025-07 to 2026-07"},
     {"linux-user", READER_LINUX_USER, 3, true, true, true,
-	"Linux \"unwind_user/sframe\", the posted series, 13th round, 2026-01"},
+	"Linux \"unwind_user/sframe\", the posted series, behind the 14th round, "
+	"2026-05"},
     {"linux-arm64", READER_LINUX_ARM64, 3, true, true, true,
 	"Linux \"unwind, arm64: add sframe unwinder\", the posted series, 2026-04"},
     {"binutils-2.40", READER_BINUTILS_2_40, 1, false, false, false,
@@ -37,9 +38,9 @@ static const struct {
 	const char *name;
 	uint8_t versions[SFRAME_ABI_S390X_ENDIAN_BIG + 1];
 } facts[] = {
-    /* The rounds for version 2 had no user but x86-64; s390 came later. */
+    /* Version 2 ended with the 12th round. */
     {READER_LINUX_USER, "linux-user",
-	{[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2 | V3, [SFRAME_ABI_S390X_ENDIAN_BIG] = V3}},
+	{[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V3, [SFRAME_ABI_S390X_ENDIAN_BIG] = V3}},
     {READER_LINUX_ARM64, "linux-arm64",
 	{[SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V3, [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V3}},
     {READER_GLIBC, "glibc",

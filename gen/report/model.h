@@ -95,6 +95,7 @@ struct report {
 	uint8_t version;
 	uint64_t lost_bytes;  /* of code that the section that was replaced described */
 	uint64_t object_size; /* of the object that was written, in bytes; 0: none */
+	bool code_apart;      /* functions in several segments, for a kernel */
 	bool signature_void;  /* the file is a module that has lost it */
 	struct verify_held held;
 };

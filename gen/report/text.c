@@ -461,6 +461,12 @@ void report_damage(const struct report *report, FILE *out)
 		    strcmp(policy_few_symbols(policy), "none") ? "only dynamic symbols"
 							       : "no symbols");
 	report_alone(report, out);
+	if (report->code_apart)
+		fprintf(out,
+		    "%s: functions lie in more than one executable segment, so a kernel "
+		    "that "
+		    "validates sections refuses this one; lint: func-segment\n",
+		    report->shown);
 	if (report->signature_void)
 		fprintf(out,
 		    "%s: the module's signature is left out, because it no longer "

@@ -17,7 +17,7 @@
 #include "sframe/decode.h"
 
 /* Readers (gen/options/reader.h) that share rules. */
-#define LINT_KERNEL (READER_LINUX_USER | READER_LINUX_ARM64)
+#define LINT_KERNEL READER_LINUX
 #define LINT_GLIBC READER_GLIBC
 #define LINT_LIBSFRAME                                                                   \
 	(READER_BINUTILS_2_40 | READER_BINUTILS_2_41 | READER_BINUTILS_2_45 |            \

@@ -132,6 +132,19 @@ real() {
 	result $? "real: in $same of $count programs each walk is that of libgcc, $walks walks"
 }
 
+# ends NAME OPTION...: traces out of functions that end in a call, with everything converted so. Sets same, differ, touched.
+ends() {
+	local dir=$work/$1 file
+	shift
+	libraries x86_64 "$dir"
+	cp "$root/root/glibc/ends" "$dir"
+	for file in "$dir"/*.so* "$dir"/c++/*.so* "$dir/ends"; do
+		"$tool" -q --refresh "$@" "$file" "$file" || return
+	done
+	read -r same _ differ _ touched _ < <(in_glibc x86_64 "$dir" ends 2>"$logs/glibc-ends.log")
+	echo "# $*: $same the same, $differ not, $touched where another function begins at the return address"
+}
+
 # The time of a frame, beside the way through .eh_frame.
 timed() {
 	local dir=$work/timed
@@ -143,7 +156,7 @@ timed() {
 }
 
 mkdir -p "$root/root/readers"
-cp "$here"/*.c "$here"/*.cc "$here"/*.h "$here/glibc_build.sh" "$root/root/readers"
+cp "$here"/*.c "$here"/*.cc "$here"/*.rs "$here"/*.h "$here/glibc_build.sh" "$root/root/readers"
 for machine in x86_64 aarch64; do
 	unshare --mount --pid --fork --kill-child "$here/../distributions/in_root.sh" "$root" \
 		sh /root/readers/glibc_build.sh "$machine" >"$logs/glibc-$machine-build.log" 2>&1 </dev/null
@@ -157,5 +170,13 @@ for machine in x86_64 aarch64; do
 	one "$machine" "$machine-share"
 	one "$machine" "$machine-size" --optimize=size
 done
-[ ! -e "$root/root/glibc/libc.so" ] || { real; timed; }
+[ ! -e "$root/root/glibc/libc.so" ] || {
+	real
+	timed
+	ends ends-before --for=binutils-2.45
+	before=$same
+	ends ends --for=glibc
+	[ $((same + differ + touched)) = 1120 ] && [ $((100 * same)) -ge $((98 * (same + differ))) ] && [ "$before" -lt $((same / 2)) ]
+	result $? "$same of $((same + differ)) traces out of calls that do not return are complete, and $before where no row reaches behind them"
+}
 plan

@@ -5,7 +5,7 @@
 set -eu
 machine=${1:-x86_64}
 export DEBIAN_FRONTEND=noninteractive
-triplet='' build=/root/glibc packages='gcc g++'
+triplet='' build=/root/glibc packages='gcc g++ rustc'
 if [ "$machine" = aarch64 ]; then
 	triplet=aarch64-linux-gnu- build=/root/glibc-aarch64 packages='gcc-aarch64-linux-gnu g++-aarch64-linux-gnu'
 fi
@@ -37,4 +37,9 @@ cd /root/readers
 "${triplet}gcc" -O2 -static-libgcc -Wl,-z,lazy -o "$build/backtrace" backtrace.c
 "${triplet}g++" -O2 -static-libgcc -o "$build/backtrace-cc" backtrace.cc
 "${triplet}gcc" -O2 -shared -fPIC -o "$build/plugin.so" plugin.c
+if [ ! "$triplet" ]; then
+	gcc -O2 -c -o "$build/ends.o" ends.c
+	rustc --crate-type=staticlib -O -C panic=abort -o "$build/libends.a" ends.rs
+	g++ -O2 -static-libgcc -o "$build/ends" ends.cc "$build/ends.o" "$build/libends.a"
+fi
 "${triplet}gcc" -O2 -shared -fPIC -static-libgcc -o "$build/preload.so" preload.c
