@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { TRIP_FORMATS = 4, TRIP_MAX_LINES = 20 };
+enum { TRIP_MAX_LINES = 20 };
 
 /* What a decoder made of the PCs of one format. */
 struct trip_count {
@@ -17,7 +17,7 @@ struct trip {
 	const struct formats_input *input;
 	struct formats_compare compare;
 	struct formats_rows rows;
-	struct trip_count counts[TRIP_FORMATS];
+	struct trip_count unwind;
 	struct round_trip *out;
 	FILE *file;
 };
@@ -27,22 +27,6 @@ static void trip_wrong(
 {
 	if (trip->out->n_wrong++ < TRIP_MAX_LINES)
 		fprintf(trip->file, "# %s: 0x%" PRIx64 ": %s\n", format, pc, what);
-}
-
-/* A table says the row's answer, or that nothing is known. */
-static void trip_table(struct trip *trip, int number, const struct formats_table *table,
-    bool (*find)(const struct formats_table *, uint64_t, struct formats_answer *),
-    const struct formats_func *func, uint64_t pc, const struct formats_answer *answer)
-{
-	struct formats_answer found;
-
-	trip->out->pcs++;
-	if (!find(table, pc, &found))
-		return;
-	trip->counts[number].right++;
-	if (found.signal ? !func->signal_frame
-			 : !answer || !formats_answer_same(&found, answer))
-		trip_wrong(trip, table->result.name, pc, "another answer than the row");
 }
 
 static bool trip_decode(struct trip *trip, const struct formats_unwind_entry *entry,
@@ -76,7 +60,7 @@ static void trip_unwind(struct trip *trip, const struct formats_func *func, uint
 	if (trip_decode(trip, &entry, &found, &found_saved) && answer &&
 	    formats_answer_same(&found, answer) &&
 	    formats_saved_same(&found_saved, saved))
-		trip->counts[0].right++;
+		trip->unwind.right++;
 }
 
 static void trip_row(
@@ -91,18 +75,8 @@ static void trip_row(
 		? &read
 		: NULL;
 
-	for (uint64_t pc = walk->from; pc < walk->to; pc++) {
-		if (compare->has_unwind)
-			trip_unwind(trip, func, pc, answer, &func->saved[walk->row]);
-		if (compare->has_orc)
-			trip_table(
-			    trip, 1, &compare->orc, formats_orc_find, func, pc, answer);
-		if (!compare->has_tables)
-			continue;
-		trip_table(
-		    trip, 2, &compare->parca, formats_parca_find, func, pc, answer);
-		trip_table(trip, 3, &compare->otel, formats_otel_find, func, pc, answer);
-	}
+	for (uint64_t pc = walk->from; compare->has_unwind && pc < walk->to; pc++)
+		trip_unwind(trip, func, pc, answer, &func->saved[walk->row]);
 }
 
 static void trip_range(struct trip *trip, const struct cfi_range *range)
@@ -162,13 +136,7 @@ static void trip_all(struct trip *trip)
 	for (size_t i = 0; i < trip->input->ranges->n; i++)
 		trip_range(trip, &trip->input->ranges->list[i]);
 	if (compare->has_unwind)
-		trip_add(trip, &compare->unwind.result, &trip->counts[0]);
-	if (compare->has_orc)
-		trip_add(trip, &compare->orc.result, &trip->counts[1]);
-	if (compare->has_tables) {
-		trip_add(trip, &compare->parca.result, &trip->counts[2]);
-		trip_add(trip, &compare->otel.result, &trip->counts[3]);
-	}
+		trip_add(trip, &compare->unwind.result, &trip->unwind);
 	trip_add(trip, &compare->frame_pointers, NULL);
 }
 

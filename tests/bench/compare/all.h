@@ -5,16 +5,14 @@
 
 #include "tests/bench/compare/frame_pointer.h"
 #include "tests/bench/compare/rows.h"
-#include "tests/bench/compare/table.h"
 #include "tests/bench/compare/unwind.h"
 
 /* Does not move: its members refer to each other. */
 struct formats_compare {
 	const struct formats_input *input; /* borrowed */
 	struct formats_rows rows;
-	struct cfi_augment *augments;	      /* owned; by CIE */
-	bool has_orc, has_tables, has_unwind; /* the machine has these formats */
-	struct formats_table orc, parca, otel;
+	struct cfi_augment *augments; /* owned; by CIE */
+	bool has_unwind;	      /* the machine has compact unwind */
 	struct formats_unwind unwind;
 	struct formats_result frame_pointers;
 	struct formats_results *results; /* borrowed */

@@ -14,13 +14,8 @@ bool formats_compare_begin(
 
 	*compare = (struct formats_compare){.input = input};
 	formats_rows_init(&compare->rows, input);
-	/* Big-endian machines have no such kernel, profiler or system. */
-	compare->has_orc = isa == FORMATS_X86_64;
-	compare->has_tables = compare->has_unwind =
-	    isa != FORMATS_S390X && !input->machine.big_endian;
-	formats_table_begin(&compare->orc, &formats_orc, &input->machine);
-	formats_table_begin(&compare->parca, &formats_parca, &input->machine);
-	formats_table_begin(&compare->otel, &formats_otel, &input->machine);
+	/* Big-endian machines have no such system. */
+	compare->has_unwind = isa != FORMATS_S390X && !input->machine.big_endian;
 	formats_frame_pointer_begin(&compare->frame_pointers);
 	compare->augments = calloc(frames->n_cies + 1, sizeof(*compare->augments));
 	for (size_t i = 0; compare->augments && i < frames->n_cies; i++)
@@ -34,12 +29,6 @@ static void compare_each(struct formats_compare *compare,
 {
 	if (compare->has_unwind)
 		each(compare, &compare->unwind.result);
-	if (compare->has_orc)
-		each(compare, &compare->orc.result);
-	if (compare->has_tables) {
-		each(compare, &compare->parca.result);
-		each(compare, &compare->otel.result);
-	}
 	each(compare, &compare->frame_pointers);
 }
 
@@ -65,11 +54,6 @@ static void compare_add_result(
 
 static bool compare_func(struct formats_compare *compare, const struct formats_func *func)
 {
-	if (compare->has_orc && !formats_table_add(&compare->orc, func))
-		return false;
-	if (compare->has_tables && (!formats_table_add(&compare->parca, func) ||
-				       !formats_table_add(&compare->otel, func)))
-		return false;
 	formats_frame_pointer_add(&compare->frame_pointers, func);
 	return !compare->has_unwind || formats_unwind_add(&compare->unwind, func);
 }
@@ -123,18 +107,12 @@ bool formats_compare_fde(struct formats_compare *compare, size_t first, size_t l
 
 bool formats_compare_end(struct formats_compare *compare)
 {
-	return (!compare->has_orc || formats_table_end(&compare->orc)) &&
-	       (!compare->has_tables || (formats_table_end(&compare->parca) &&
-					    formats_table_end(&compare->otel))) &&
-	       (!compare->has_unwind || formats_unwind_end(&compare->unwind));
+	return !compare->has_unwind || formats_unwind_end(&compare->unwind);
 }
 
 void formats_compare_deinit(struct formats_compare *compare)
 {
 	formats_rows_deinit(&compare->rows);
-	formats_table_deinit(&compare->orc);
-	formats_table_deinit(&compare->parca);
-	formats_table_deinit(&compare->otel);
 	formats_unwind_deinit(&compare->unwind);
 	free(compare->augments);
 	*compare = (struct formats_compare){0};

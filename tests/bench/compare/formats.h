@@ -30,16 +30,14 @@ enum formats_reason {
 	FORMATS_CFA_OFFSET,	/* the CFA's offset does not fit */
 	FORMATS_RA_PLACE,	/* the return address is in a place without a name */
 	FORMATS_FP_PLACE,	/* the frame pointer is in a place without a name */
-	FORMATS_FP_BELOW_SP, /* the row has FP below the stack, and the reader takes the register */
-	FORMATS_SP_RULE,      /* the caller's stack pointer is not the CFA */
-	FORMATS_OUTERMOST,    /* the format has no mark for the outermost frame */
-	FORMATS_SIGNAL_FRAME, /* the format has no mark for a signal frame */
-	FORMATS_SAVED_PLACE,  /* callee-saved registers are in another order */
-	FORMATS_STACK_SIZE,   /* no instruction in reach holds the stack's size */
-	FORMATS_PERSONALITY,  /* there are more than 3 personality routines */
-	FORMATS_FAR_CODE,     /* the address does not fit */
-	FORMATS_TABLE_FULL,   /* the file has more rules than the reader takes */
-	FORMATS_NO_FRAME,     /* the rows do not say that FP leads on */
+	FORMATS_SP_RULE,	/* the caller's stack pointer is not the CFA */
+	FORMATS_OUTERMOST,	/* the format has no mark for the outermost frame */
+	FORMATS_SIGNAL_FRAME,	/* the format has no mark for a signal frame */
+	FORMATS_SAVED_PLACE,	/* callee-saved registers are in another order */
+	FORMATS_STACK_SIZE,	/* no instruction in reach holds the stack's size */
+	FORMATS_PERSONALITY,	/* there are more than 3 personality routines */
+	FORMATS_FAR_CODE,	/* the address does not fit */
+	FORMATS_NO_FRAME,	/* the rows do not say that FP leads on */
 	FORMATS_FRAME_UNSAID, /* a frame record is saved, and no row says that FP holds it */
 	FORMATS_OUTSIDE_BODY, /* the one rule of the function is for its body */
 	FORMATS_OTHER_FRAME, /* another rule than that of the body, where the code may call */

@@ -16,13 +16,6 @@
  *   body of a function and "holds" at calls only (unwind.h). "outside-body" counts other code,
  *   "other-frame" such code in rows that have the bytes of a call; a function with it is not
  *   expressed.
- * - orc: Linux' ORC (x86-64), 10 bytes for each row.
- * - parca: the table of parca-agent's own unwinder, before August 2024: 14 bytes for each row on
- *   x86-64, and 16 on AArch64.
- * - otel: the tables of OpenTelemetry's eBPF profiler in August 2026: 4 bytes for each row, 24 for
- *   each 64 KiB of code, 12 for each different rule. "fp-below-sp" counts code after a frame
- *   pointer was popped: the CFI still says that it is in memory, and the profiler takes the
- *   register.
  * - frame-pointers: a walk by frame pointers alone, without tables. Code is expressed where the
  *   rows say that the frame pointer leads to the caller. "frame-unsaid" counts code that has saved
  *   a frame record, without a row that says so.
