@@ -4,7 +4,7 @@
  * stepped until this function returns, and runs on. So the rare functions of a long run are
  * stepped, and the loops that call the same function a million times are not.
  *
- * At such a start, where the row takes the word at SP for the return address, it must be the
+ * The visit ends early at a system call. At such a start, where the row takes the word at SP for the return address, it must be the
  * address behind a call. Where the row says that SP is elsewhere, no function begins. All threads are traced; one at a time is stepped, and the others run.
  */
 #include <errno.h>
@@ -130,6 +130,9 @@ static bool step_until_return(struct tracer *t, uint64_t max_steps, int *sig)
 		at = step_modules_at(&t->modules, t->regs.rip);
 		insn = at->insn;
 		step_compare_here(t, at);
+		/* It may wait for a thread that is at a stop, and that waits for this visit to end. */
+		if (insn == STEP_INSN_SYSCALL)
+			break;
 		if (!step_once(t, insn, sig))
 			return false;
 	}
