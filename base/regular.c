@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
 /* Non-blocking, in case that a pipe takes the file's place meanwhile. */
 enum { REGULAR_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+/* Holes may take so many bytes, or so many times those that there are. */
+enum { MAX_HOLES = 64 << 20, HOLES_TIMES = 64, BLOCK = 512 };
 
 /* Closes a descriptor, and keeps errno. */
 static void regular_close(int fd)
@@ -52,6 +56,32 @@ int regular_open(const char *path, struct stat *st)
 int regular_copy(int fd, struct stat *st)
 {
 	return regular_check(fcntl(fd, F_DUPFD_CLOEXEC, 0), st);
+}
+
+/* Asks for data until there is enough. What the file system does not know counts as data. */
+static bool regular_has_data(int fd, off_t end, uint64_t enough)
+{
+	uint64_t sum = 0;
+	off_t data = 0, hole = 0;
+
+	while (sum < enough) {
+		data = lseek(fd, hole, SEEK_DATA);
+		if (data < 0)
+			return errno != ENXIO;
+		hole = lseek(fd, data, SEEK_HOLE);
+		if (hole <= data || hole >= end)
+			hole = end;
+		sum += (uint64_t)(hole - data);
+	}
+	return true;
+}
+
+bool regular_is_hollow(int fd, const struct stat *st, bool may_move)
+{
+	const uint64_t size = (uint64_t)st->st_size, enough = size / HOLES_TIMES;
+
+	return size > MAX_HOLES && (uint64_t)st->st_blocks * BLOCK < enough &&
+	       !(may_move && regular_has_data(fd, st->st_size, enough));
 }
 
 bool regular_is_same(const struct stat *was, const struct stat *is)

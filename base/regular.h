@@ -16,6 +16,16 @@ ATTR_MUST_CHECK int regular_open(const char *path, struct stat *st);
 /* The same of an open descriptor, which stays the caller's. */
 ATTR_MUST_CHECK int regular_copy(int fd, struct stat *st);
 
+/*
+ * Whether more than 63 in 64 bytes of a large file are holes. The kernel's count of blocks tells most files apart. It is
+ * low for files that are compressed or have just been written, so they are looked through, if the position of
+ * the descriptor may be moved.
+ */
+ATTR_MUST_CHECK bool regular_is_hollow(int fd, const struct stat *st, bool may_move);
+#define REGULAR_HOLLOW                                                                   \
+	"bytes of which more than 63 in 64 are holes, as a truncated or damaged copy "   \
+	"has"
+
 /* Whether nothing has been written to a file, and no other is in its place. */
 ATTR_MUST_CHECK bool regular_is_same(const struct stat *was, const struct stat *is);
 

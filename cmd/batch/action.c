@@ -140,6 +140,23 @@ static struct eh2sframe_result *action_remake(
 	return NULL;
 }
 
+bool batch_action_make(const struct batch_job *job, const struct eh2sframe_file *file,
+    void **bytes, size_t *size, json_t **report, struct eh2sframe_error *error)
+{
+	struct eh2sframe_result *result;
+	bool ok;
+
+	if (job->args->verb == VERB_REMOVE)
+		return eh2sframe_file_remove_memory(file, bytes, size, error) &&
+		       action_done(report, error);
+	result = eh2sframe_convert(file, NULL, error);
+	ok = result && eh2sframe_result_write_memory(result, bytes, size, error) &&
+	     action_report(
+		 job, result, job->args->dry_run ? "not written" : NULL, report, error);
+	eh2sframe_result_free(result);
+	return ok;
+}
+
 bool batch_action_is_made(
     const struct eh2sframe_file *file, int fd, struct eh2sframe_error *error)
 {

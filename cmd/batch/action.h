@@ -36,6 +36,11 @@ ATTR_MUST_CHECK bool batch_action_again(const struct batch_job *job,
 ATTR_MUST_CHECK bool batch_action_try(const struct batch_job *job,
     const struct eh2sframe_file *file, json_t **report, struct eh2sframe_error *error);
 
+/* Converts a file in memory, or gives back its original there, for eh2sframe_free. *report is its object. */
+ATTR_MUST_CHECK bool batch_action_make(const struct batch_job *job,
+    const struct eh2sframe_file *file, void **bytes, size_t *size, json_t **report,
+    struct eh2sframe_error *error);
+
 /* Whether fd has the bytes that such a conversion makes. False: EH2SFRAME_NO_MEMORY, or another program made them. */
 bool batch_action_is_made(
     const struct eh2sframe_file *file, int fd, struct eh2sframe_error *error);

@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "base/plain.h"
+#include "cmd/batch/archive.h"
 #include "cmd/batch/left_out.h"
 #include "cmd/batch/pool.h"
 #include "cmd/report/file_table.h"
@@ -48,6 +49,7 @@ static void batch_handle_signals(void)
 /* One run of the command. */
 struct batch_run {
 	const struct args *args;
+	struct archive *archive; /* which it is about; NULL: a tree */
 	struct batch_tree tree;
 	struct batch_bar bar;
 	struct report_document report;
@@ -117,12 +119,11 @@ static bool batch_add(
 	       report_document_add(&run->report, object, keep, err);
 }
 
-/* The pool calls this. Print failures at once, because a run may take long. The rest
- * comes at the end, in an order that does not depend on the number of processes. */
-static bool batch_done(
-    void *context, size_t file, json_t *object, struct eh2sframe_error *err)
+/* Prints failures at once, because a run may take long. The rest comes at the end, in an
+ * order that does not depend on the number of processes. */
+static bool batch_done_one(
+    struct batch_run *run, const char *path, json_t *object, struct eh2sframe_error *err)
 {
-	struct batch_run *run = context;
 	const char *text = json_string_value(json_object_get(object, "error"));
 	struct eh2sframe_error why;
 	bool keep = batch_keeps(run->args) || json_object_get(object, "text");
@@ -130,17 +131,52 @@ static bool batch_done(
 	if (text) {
 		cmd_fail(&why, EH2SFRAME_DONE, "%s", text);
 		batch_bar_erase(&run->bar);
-		print_error(batch_tree_name(&run->tree, file)->path, &why);
+		print_error(path, &why);
 	}
 	if (run->args->verbosity >= 0)
-		batch_left_out_print(
-		    object, batch_tree_name(&run->tree, file)->path, &run->bar);
+		batch_left_out_print(object, path, &run->bar);
 	/* The report has what was found, as that of a single file has it. */
 	if (json_object_get(object, "check") || json_object_get(object, "code"))
 		json_object_del(object, "error");
 	if (object)
 		batch_note_patterns(run->args->patterns, object);
 	return batch_add(run, object, keep, err);
+}
+
+/* For batch_archive_work; object is one of its own. */
+static bool batch_done_member(void *context, json_t *object, struct eh2sframe_error *err)
+{
+	struct batch_run *run = context;
+	const json_t *path = json_object_get(object, "path");
+	bool ok = true;
+
+	if (object)
+		ok = batch_done_one(run, json_string_value(path), object, err);
+	else
+		run->report.apart.not_elf++;
+	json_decref(object);
+	return ok;
+}
+
+/* The pool calls this. */
+static bool batch_done(
+    void *context, size_t file, json_t *object, struct eh2sframe_error *err)
+{
+	struct batch_run *run = context;
+	json_t *members = json_object_get(object, "members"), *member;
+	size_t i;
+
+	if (!members)
+		return batch_done_one(
+		    run, batch_tree_name(&run->tree, file)->path, object, err);
+	json_array_foreach(members, i, member)
+	{
+		bool elf = !json_is_null(member);
+
+		if (!batch_done_member(run, elf ? json_incref(member) : NULL, err))
+			return false;
+	}
+	return true;
 }
 
 /* Adds what no worker gets: paths that could not be read, files whose header excludes
@@ -281,6 +317,10 @@ static void batch_print(struct batch_run *run)
 	if (args_has_table(args)) {
 		report_table_print(&run->table, args->top, out);
 	} else if (args->verbosity >= 0) {
+		if (run->archive) {
+			plain_print(run->archive->path, out);
+			fputs(": ", out);
+		}
 		if (run->report.checks.files)
 			report_checks_print(&run->report.checks, out);
 		report_print_summary(&run->report, done, out);
@@ -296,11 +336,27 @@ static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err
 	if (!args->json_path && args->verb != VERB_REPORT)
 		return true;
 	/* The workers would inherit what is noted. */
-	if (!print_open(path, false, &run->out, err)) {
+	if (!print_open(path, run->archive, &run->out, err)) {
 		run->where = run->out.path;
 		return false;
 	}
 	return true;
+}
+
+/* The members of an archive, in this process. */
+static bool batch_work_archive(struct batch_run *run, struct eh2sframe_error *err)
+{
+	const struct batch_job job = {.args = run->args, .gate = &run->gate};
+	struct batch_archive to = {.out = run->args->paths[1],
+	    .watch = {temporary_note, NULL},
+	    .done = batch_done_member,
+	    .context = run};
+
+	run->gate.alone = false;
+	if (!batch_open_report(run, err))
+		return false;
+	run->where = run->archive->path;
+	return batch_archive_work(&job, run->archive, &to, err);
 }
 
 /* Also returns true when a signal came before all was done. */
@@ -312,6 +368,8 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 	if (!report_gate_open(&run->gate, args, err))
 		return false;
 	run->where = NULL;
+	if (run->archive)
+		return batch_work_archive(run, err);
 	if (!batch_tree_list(&run->tree, args, &run->bar, err))
 		return false;
 	batch_bar_erase(&run->bar);
@@ -345,7 +403,7 @@ static json_int_t batch_new(const struct batch_run *run)
 /* The run came to an early end. */
 static int batch_gave_up(struct batch_run *run, struct eh2sframe_error *err)
 {
-	json_int_t done = batch_new(run);
+	json_int_t done = run->archive ? 0 : batch_new(run);
 
 	if (done)
 		cmd_fail(err, err->status,
@@ -361,8 +419,18 @@ static int batch_judge_empty(const struct batch_run *run, int status)
 	const char *what = "a .sframe section";
 	struct eh2sframe_error err;
 
-	if (status || run->report.sums.done || verb == VERB_CONVERT ||
-	    verb == VERB_REMOVE)
+	if (status || run->report.sums.done)
+		return status;
+	if (run->archive) {
+		cmd_fail(&err, EH2SFRAME_NOTHING, "%s",
+		    verb == VERB_REMOVE
+			? "no member has .sframe that eh2sframe added, nothing to do"
+		    : json_object_get(run->report.skips, "has-sframe")
+			? "its members have .sframe already; --refresh replaces it"
+			: "no member is an object with CFI, nothing to do");
+		return print_error(run->archive->path, &err);
+	}
+	if (verb == VERB_CONVERT || verb == VERB_REMOVE)
 		return status;
 	if (verb == VERB_CHECK || verb == VERB_REPORT)
 		what = "CFI";
@@ -372,10 +440,12 @@ static int batch_judge_empty(const struct batch_run *run, int status)
 	return print_error(NULL, &err);
 }
 
-int batch_run(const struct args *args)
+int batch_run(const struct args *args, struct archive *archive)
 {
-	struct batch_run run = {
-	    .args = args, .tree = {.start = -1, .near_fd = -1}, .box = {.ruleset = -1}};
+	struct batch_run run = {.args = args,
+	    .archive = archive,
+	    .tree = {.start = -1, .near_fd = -1},
+	    .box = {.ruleset = -1}};
 	struct eh2sframe_error err = {0};
 	const char *done = args->dry_run		? NULL
 			   : args->verb == VERB_CONVERT ? "converted"
@@ -386,7 +456,11 @@ int batch_run(const struct args *args)
 
 	if (args->verbosity >= 0 && !print_can(&err))
 		return print_error(NULL, &err);
-	batch_handle_signals();
+	/* One process has no one to wait for. */
+	if (!archive)
+		batch_handle_signals();
+	else
+		signal(SIGPIPE, SIG_IGN);
 	batch_bar_init(&run.bar, args->verbosity < 0);
 	ok = report_document_init(&run.report, &err) && batch_work(&run, &err);
 	batch_bar_erase(&run.bar);

@@ -10,13 +10,15 @@
 
 #include <signal.h>
 
+#include "cmd/archive/archive.h"
 #include "cmd/common/args.h"
 #include "base/program/fail.h"
 
 /* The signal that asks to stop; 0: none yet. The command notices it between 2 steps. */
 extern volatile sig_atomic_t batch_signal;
 
-/* The command. Returns its exit status, or does not return when a signal ends it. */
-int batch_run(const struct args *args);
+/* The command, for a tree or, where it is not NULL, for an archive: the members are its files, and the second
+ * path is the new archive. Returns its exit status, or does not return when a signal ends it. */
+int batch_run(const struct args *args, struct archive *archive);
 
 #endif

@@ -287,15 +287,15 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 }
 
 /* A failure, with what was found until then. */
-static json_t *file_failure(const struct batch_name *name,
-    const struct eh2sframe_error *error, const json_t *report)
+static json_t *file_failure(
+    const char *path, const struct eh2sframe_error *error, const json_t *report)
 {
 	/* A check that found faults is not less of a check. */
 	static const char *const names[] = {
 	    "text", "changes", "machine", "build_id", "check", "faults", "doubts"};
 	const size_t n =
 	    json_object_get(report, "check") ? sizeof(names) / sizeof(names[0]) : 2;
-	json_t *failure = report_file_failed(name->path, error);
+	json_t *failure = report_file_failed(path, error);
 
 	for (size_t i = 0; failure && i < n; i++) {
 		json_t *found = json_object_get(report, names[i]);
@@ -308,13 +308,23 @@ static json_t *file_failure(const struct batch_name *name,
 	return failure;
 }
 
+json_t *batch_file_outcome(const struct batch_job *job, const char *path,
+    const char *skip, struct eh2sframe_error *error, const json_t *report)
+{
+	if (!skip && error->status == EH2SFRAME_NOTHING)
+		skip = "no-cfi";
+	if (skip && (!strcmp(skip, "no-cfi") || !strcmp(skip, "debug-only")) &&
+	    !report_gate_judge_bare(job->gate, path, error))
+		skip = NULL;
+	return skip ? report_file_skipped(path, skip) : file_failure(path, error, report);
+}
+
 char *batch_file_work(const struct batch_job *job, size_t index)
 {
 	const struct batch_file *file = &job->tree->files[index];
-	const struct batch_name *name = &job->tree->names[file->first];
 	struct eh2sframe_error error = {0};
 	struct file_state made = {0};
-	json_t *failure;
+	json_t *outcome;
 	char *text;
 
 	if (file_work(job, file, &made, &error)) {
@@ -322,16 +332,10 @@ char *batch_file_work(const struct batch_job *job, size_t index)
 		return made.text;
 	}
 	free(made.text);
-	if (!made.skip && error.status == EH2SFRAME_NOTHING)
-		made.skip = "no-cfi";
-	if (made.skip &&
-	    (!strcmp(made.skip, "no-cfi") || !strcmp(made.skip, "debug-only")) &&
-	    !report_gate_judge_bare(job->gate, name->path, &error))
-		made.skip = NULL;
-	failure = made.skip ? report_file_skipped(name->path, made.skip)
-			    : file_failure(name, &error, made.report);
+	outcome = batch_file_outcome(
+	    job, job->tree->names[file->first].path, made.skip, &error, made.report);
 	json_decref(made.report);
-	text = report_value_dump(failure);
-	json_decref(failure);
+	text = report_value_dump(outcome);
+	json_decref(outcome);
 	return text;
 }

@@ -93,7 +93,8 @@ bool args_set_sandbox(
  * without memory, or below a directory that has no path. */
 char *args_absolute(const char *name);
 
-/* Says if a report has a line for each file, and no text of its own. */
+/* Says if a report has a line for each file, and no text of its own; the first: if there are several. */
+bool args_may_have_table(const struct args *args);
 bool args_has_table(const struct args *args);
 
 /* Prints what --help says. */

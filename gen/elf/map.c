@@ -25,8 +25,6 @@ enum { OWN_MAPPED, OWN_WANTED, OWN_OURS };
 enum { OWN_GAP = 16 };
 /* Files up to this size are copied as a whole. */
 enum { MAP_SMALL = 64 << 10 };
-/* Holes may take so many bytes, or so many times those that there are. */
-enum { MAP_MAX_HOLES = 64 << 20, MAP_HOLES_TIMES = 64, MAP_BLOCK = 512 };
 
 struct image_pages {
 	/* One thread can prove the rows of a file while another compares its bytes. */
@@ -192,45 +190,13 @@ static bool restore_original(
 	       err_set_errno(err, "cannot map");
 }
 
-/* Whether holes are a small part, by asking for data until there is enough. What the file system does not know
- * counts as data. */
-static bool map_has_data(const struct image *image, uint64_t enough)
-{
-	const off_t end = image->st.st_size;
-	uint64_t sum = 0;
-	off_t data = 0, hole = 0;
-
-	while (sum < enough) {
-		data = lseek(image->fd, hole, SEEK_DATA);
-		if (data < 0)
-			return errno != ENXIO;
-		hole = lseek(image->fd, data, SEEK_HOLE);
-		if (hole <= data || hole >= end)
-			hole = end;
-		sum += (uint64_t)(hole - data);
-	}
-	return true;
-}
-
-/*
- * Holes are read as zeros, and cost as much as bytes. The kernel's count of blocks tells most files apart. It is low
- * for files that are compressed or have just been written, so they are looked through, unless the descriptor's
- * position is the caller's, too.
- */
+/* Holes are read as zeros, and cost as much as bytes. A descriptor of the caller has its position in common. */
 static bool check_holes(
     const struct image_from *from, const struct image *image, struct err *err)
 {
-	const uint64_t size = (uint64_t)image->st.st_size,
-		       enough = size / MAP_HOLES_TIMES;
-
-	if (size <= MAP_MAX_HOLES ||
-	    (uint64_t)image->st.st_blocks * MAP_BLOCK >= enough ||
-	    (from->fd < 0 && map_has_data(image, enough)))
-		return true;
-	return err_set(err, ERR_LIMIT,
-	    "0x%" PRIx64 " bytes of which more than 63 in 64 are holes, as a truncated "
-	    "or damaged copy has",
-	    size);
+	return !regular_is_hollow(image->fd, &image->st, from->fd < 0) ||
+	       err_set(
+		   err, ERR_LIMIT, "0x%jx " REGULAR_HOLLOW, (uintmax_t)image->st.st_size);
 }
 
 /* The name may be of a link in another file (.gnu_debuglink): it can be any device. */

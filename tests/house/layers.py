@@ -39,10 +39,11 @@ gen/report: . base base/names cfi code gen/check gen/elf/object gen/insert gen/o
 gen: base gen/check gen/check/derive gen/insert gen/object gen/options gen/report gen/rows gen/sources gen/verify sframe
 gen/lib: . base gen gen/arch gen/elf/object gen/report gen/sources gen/verify include
 cmd/common: base base/program include
+cmd/archive: base base/program include
 cmd/sandbox: . base/program
 cmd/report: base base/program cmd/common
-cmd/batch: base base/program cmd/common cmd/report cmd/sandbox
-cmd: base base/program cmd/batch cmd/common cmd/report cmd/sandbox
+cmd/batch: base base/program cmd/archive cmd/common cmd/report cmd/sandbox
+cmd: base base/program cmd/archive cmd/batch cmd/common cmd/report cmd/sandbox
 profile: base
 profile/stacks: base base/names include profile
 profile/preload: include walk

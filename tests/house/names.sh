@@ -88,6 +88,7 @@ begin gen/verify lint meaning prove verify
 begin gen/lib api eh2sframe
 begin walk walk eh2sframe_walk
 begin cmd run main
+begin cmd/archive archive
 begin cmd/batch batch
 begin cmd/common args cmd
 begin cmd/sandbox main sandbox
