@@ -42,74 +42,19 @@ static int run_refuse_stdout(const char *out)
 	return print_error(out, &error);
 }
 
-/* What has nothing to look at is no fault of an archive, unless that is so of all members. */
-static int run_members(const struct args *args, struct archive *archive,
-    struct run_output *output, run_each_fn *one)
-{
-	struct eh2sframe_error error;
-	bool any = false;
-	int status = 0;
-
-	for (size_t i = 0; i < archive->n; i++) {
-		enum eh2sframe_kind kind;
-		struct eh2sframe_file *file;
-		char *name;
-		bool ok;
-
-		if (!archive_member_kind(archive, i, &kind, &error))
-			return print_error(archive->path, &error);
-		if (kind != EH2SFRAME_KIND_RELOCATABLE)
-			continue;
-		name = archive_name(archive, i);
-		if (!name && !cmd_fail_nomem(&error))
-			return print_error(NULL, &error);
-		file = archive_member_open(archive, i, name, args->options, &error);
-		ok = one(args, name, file, output, &error);
-		if (!ok && error.status != EH2SFRAME_NOTHING)
-			status = print_worse(status, print_error(name, &error));
-		any |= ok || error.status != EH2SFRAME_NOTHING;
-		eh2sframe_close(file);
-		free(name);
-	}
-	if (any)
-		return status;
-	cmd_fail(&error, EH2SFRAME_NOTHING, "no member is an object with %s",
-	    args->verb == VERB_REPORT || args->verb == VERB_CHECK ? "CFI" : ".sframe");
-	return print_error(archive->path, &error);
-}
-
-static int run_path(const struct args *args, const char *path, struct run_output *output,
-    run_each_fn *one)
-{
-	struct eh2sframe_error error;
-	struct eh2sframe_file *file;
-	struct archive archive;
-	int status = 0;
-
-	if (!archive_open(-1, path, &archive, &error)) {
-		status = print_error(path, &error);
-	} else if (archive.fd >= 0) {
-		status = run_members(args, &archive, output, one);
-	} else {
-		file = eh2sframe_open_path(path, args->options, &error);
-		if (!one(args, path, file, output, &error))
-			status = print_error(path, &error);
-		eh2sframe_close(file);
-	}
-	archive_close(&archive);
-	return status;
-}
-
 int run_each(const struct args *args, struct run_output *output, run_each_fn *one)
 {
 	size_t nothing = 0;
 	int status = 0;
 
 	for (size_t i = 0; i < args->n_paths; i++) {
-		int of_path = run_path(args, args->paths[i], output, one);
+		struct eh2sframe_error error;
 
-		nothing += of_path == EH2SFRAME_NOTHING;
-		status = print_worse(status, of_path);
+		if (one(args, args->paths[i], output, &error))
+			continue;
+		print_error(args->paths[i], &error);
+		nothing += error.status == EH2SFRAME_NOTHING;
+		status = print_worse(status, (int)error.status);
 	}
 	/* A run that looked at nothing has not found that all is well. */
 	if (nothing == args->n_paths)
@@ -137,13 +82,13 @@ static bool run_verify(const struct args *args, const struct eh2sframe_file *fil
 
 /* dump, verify and lint look at the section that a file has. */
 static bool run_inspect(const struct args *args, const char *path,
-    struct eh2sframe_file *file, struct run_output *output, struct eh2sframe_error *error)
+    struct run_output *output, struct eh2sframe_error *error)
 {
+	struct eh2sframe_file *file = eh2sframe_open_path(path, args->options, error);
 	bool ok;
 
 	(void)output;
-	if (file && args->verb == VERB_DUMP &&
-	    (args->n_paths > 1 || path != args->paths[0])) {
+	if (file && args->verb == VERB_DUMP && args->n_paths > 1) {
 		plain_print(path, stdout);
 		puts(":");
 	}
@@ -155,6 +100,7 @@ static bool run_inspect(const struct args *args, const char *path,
 				print_text, stdout, error);
 	else
 		ok = file && run_verify(args, file, error);
+	eh2sframe_close(file);
 	return ok;
 }
 
@@ -288,6 +234,34 @@ static bool run_apart(const struct args *args, int *status)
 	return *status == EH2SFRAME_DONE;
 }
 
+/* Whether the first path is an archive, which is done with then, as a tree would be. */
+static bool run_archive(const struct args *args, int *status)
+{
+	struct args as_tree = *args;
+	struct eh2sframe_error error;
+	struct archive archive;
+
+	as_tree.tree = true;
+	if (!archive_open(-1, args->paths[0], &archive, &error)) {
+		*status = print_error(args->paths[0], &error);
+	} else if (!archive.bytes) {
+		archive_close(&archive);
+		return false;
+		/* Not each member has what a pattern is of. */
+	} else if (!eh2sframe_options_set(
+		       args->options, "allow-unmatched", NULL, &error)) {
+		*status = print_error(NULL, &error);
+	} else if (args->cfi_path) {
+		cmd_fail(&error, EH2SFRAME_USAGE,
+		    "--cfi is of one file, and this is an archive; extract the member");
+		*status = print_error(args->paths[0], &error);
+	} else {
+		*status = batch_run(&as_tree, &archive);
+	}
+	archive_close(&archive);
+	return true;
+}
+
 static int run_pair(const struct args *args)
 {
 	const char *in = args->paths[0];
@@ -296,7 +270,8 @@ static int run_pair(const struct args *args)
 	bool done = false;
 	int status = 0;
 
-	if (!run_apart(args, &status))
+	if (!run_apart(args, &status) ||
+	    (args->verb != VERB_SECTION && run_archive(args, &status)))
 		return status;
 	/* To be told of it, after OUT is new. */
 	signal(SIGPIPE, SIG_IGN);
@@ -319,36 +294,6 @@ static int run_pair(const struct args *args)
 	return run_tell(args, &report, done, status);
 }
 
-/* An archive keeps what cannot be converted, so all of it is as it is with a tree. */
-static int run_archive(const struct args *args, struct archive *archive)
-{
-	struct eh2sframe_error error;
-	int status = 0;
-
-	if (!run_apart(args, &status))
-		return status;
-	/* One of the members is enough. */
-	if (!eh2sframe_options_set(args->options, "allow-unmatched", NULL, &error))
-		return print_error(NULL, &error);
-	return batch_run(args, archive);
-}
-
-static int run_pair_or_archive(const struct args *args)
-{
-	struct eh2sframe_error error;
-	struct archive archive;
-	int status;
-
-	if (!archive_open(-1, args->paths[0], &archive, &error))
-		status = print_error(args->paths[0], &error);
-	else if (archive.fd >= 0 && args->verb != VERB_SECTION)
-		status = run_archive(args, &archive);
-	else
-		status = run_pair(args);
-	archive_close(&archive);
-	return status;
-}
-
 /* In a directory OUT gets the name of IN, as with cp. */
 static int run_pair_at(const struct args *args)
 {
@@ -363,14 +308,14 @@ static int run_pair_at(const struct args *args)
 	if (run_is_stdout(out))
 		return run_refuse_stdout(out);
 	if (stat(out, &st) != 0 || !S_ISDIR(st.st_mode))
-		return run_pair_or_archive(args);
+		return run_pair(args);
 	if (asprintf(&paths[1], "%s%s%s", out, out[strlen(out) - 1] == '/' ? "" : "/",
 		slash ? slash + 1 : in) < 0) {
 		cmd_fail_nomem(&error);
 		return print_error(NULL, &error);
 	}
 	inside.paths = paths;
-	status = run_pair_or_archive(&inside);
+	status = run_pair(&inside);
 	free(paths[1]);
 	return status;
 }
@@ -401,6 +346,7 @@ static void run_tell_debug_dir(const char *folder)
 static int run_verb(const struct args *args)
 {
 	struct eh2sframe_error error;
+	int status;
 
 	if (args->verbosity >= 0)
 		run_tell_debug_dir(args->debug_dir);
@@ -413,6 +359,12 @@ static int run_verb(const struct args *args)
 	}
 	if (args->sandbox == ARGS_SANDBOX_ON && !run_sandbox(args, &error))
 		return print_error(NULL, &error);
+	if (args->n_paths == 1 && args->verb != VERB_DUMP && args->verb != VERB_MERGE) {
+		if (args->report_path && run_is_input(args, 1, args->report_path))
+			return run_refuse_path(args->report_path, "an input");
+		if (run_archive(args, &status))
+			return status;
+	}
 	switch ((int)args->verb) {
 	case VERB_CONVERT:
 	case VERB_SECTION:

@@ -17,12 +17,10 @@ int run_refuse_path(const char *path, const char *what);
 
 struct run_output;
 
-/* file is what is open at path, or is NULL, and error says why. */
 typedef bool run_each_fn(const struct args *args, const char *path,
-    struct eh2sframe_file *file, struct run_output *output,
-    struct eh2sframe_error *error);
+    struct run_output *output, struct eh2sframe_error *error);
 
-/* Runs one function for each file, and each member of an archive, and returns the status of all. Only what run_report does has
+/* Runs one function for each file, and returns the status of all. Only what run_report does has
  * an output. */
 int run_each(const struct args *args, struct run_output *output, run_each_fn *one);
 

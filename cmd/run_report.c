@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/program/print.h"
-#include "cmd/archive/archive.h"
 #include "cmd/report/diff.h"
 #include "cmd/report/file_table.h"
 #include "cmd/report/gate.h"
@@ -69,12 +68,14 @@ static bool run_unmatched(
 }
 
 static bool run_report_one(const struct args *args, const char *path,
-    struct eh2sframe_file *file, struct run_output *output, struct eh2sframe_error *error)
+    struct run_output *output, struct eh2sframe_error *error)
 {
 	struct eh2sframe_error why = {0};
 	struct eh2sframe_result *result;
+	struct eh2sframe_file *file;
 	bool ok;
 
+	file = eh2sframe_open_path(path, args->options, error);
 	result = file ? eh2sframe_convert(file, NULL, error) : NULL;
 	if (!result && error->status == EH2SFRAME_NOTHING &&
 	    !report_gate_judge_bare(&output->gate, path, &why))
@@ -96,6 +97,7 @@ static bool run_report_one(const struct args *args, const char *path,
 	    !report_table_add(&output->table, path, NULL, (int)error->status, &why))
 		*error = why;
 	eh2sframe_result_free(result);
+	eh2sframe_close(file);
 	return ok && why.status == EH2SFRAME_DONE;
 }
 
@@ -111,19 +113,20 @@ static bool run_check_result(const struct eh2sframe_check *check,
 }
 
 static bool run_check_one(const struct args *args, const char *path,
-    struct eh2sframe_file *file, struct run_output *output, struct eh2sframe_error *error)
+    struct run_output *output, struct eh2sframe_error *error)
 {
+	struct eh2sframe_file *file = eh2sframe_open_path(path, args->options, error);
 	struct eh2sframe_check *check = file ? eh2sframe_check_file(file, error) : NULL;
 	struct eh2sframe_error why = {0};
 	bool ok = check && run_check_result(check, output, &why, error);
 
-	(void)args;
 	if (ok && why.status)
 		*error = why;
 	/* What contradicts the code is in the report already. */
 	if (!ok && output->files && !report_files_fail(output->files, path, error, &why))
 		*error = why;
 	eh2sframe_check_free(check);
+	eh2sframe_close(file);
 	return ok && why.status == EH2SFRAME_DONE;
 }
 
@@ -134,18 +137,11 @@ static bool run_report_open(const struct args *args, struct run_output *output,
     struct eh2sframe_error *error)
 {
 	const bool document = args->json || args->html;
-	struct archive archive;
 
 	*at = args->baseline;
 	if (!report_gate_open(&output->gate, args, error))
 		return false;
-	/* An archive is several files, and a line says what is wrong with it later. */
-	if (archive_open(-1, args->paths[0], &archive, error) && archive.fd >= 0) {
-		output->gate.alone = false;
-		output->lines = args_may_have_table(args);
-	}
-	archive_close(&archive);
-	output->lines |= args_has_table(args);
+	output->lines = args_has_table(args);
 	if (!print_open(args->report_path, true, out, error)) {
 		*at = out->path;
 		return false;

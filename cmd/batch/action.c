@@ -166,17 +166,6 @@ bool batch_action_is_made(
 	return same;
 }
 
-bool batch_action_try(const struct batch_job *job, const struct eh2sframe_file *file,
-    json_t **report, struct eh2sframe_error *error)
-{
-	bool same;
-	struct eh2sframe_result *result = action_remake(file, -1, &same, error);
-	bool ok = result && action_report(job, result, "not written", report, error);
-
-	eh2sframe_result_free(result);
-	return ok;
-}
-
 bool batch_action_again(const struct batch_job *job, const struct eh2sframe_file *file,
     int fd, json_t **report, struct eh2sframe_error *error)
 {

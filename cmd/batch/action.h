@@ -32,10 +32,6 @@ ATTR_MUST_CHECK bool batch_action_again(const struct batch_job *job,
     const struct eh2sframe_file *file, int fd, json_t **report,
     struct eh2sframe_error *error);
 
-/* Converts the file in memory alone (--dry-run). *report as batch_action_write has it. */
-ATTR_MUST_CHECK bool batch_action_try(const struct batch_job *job,
-    const struct eh2sframe_file *file, json_t **report, struct eh2sframe_error *error);
-
 /* Converts a file in memory, or gives back its original there, for eh2sframe_free. *report is its object. */
 ATTR_MUST_CHECK bool batch_action_make(const struct batch_job *job,
     const struct eh2sframe_file *file, void **bytes, size_t *size, json_t **report,

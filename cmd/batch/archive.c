@@ -6,96 +6,105 @@
 #include "cmd/batch/action.h"
 #include "cmd/report/report.h"
 
-/* Whether the verb makes new files. */
-static bool archive_writes(const struct args *args)
-{
-	return args->verb == VERB_CONVERT || args->verb == VERB_REMOVE;
-}
-
-/* A new body of a member, if there is one. */
-struct archive_body {
+/* A member on its way, and its new body if it gets one. */
+struct archive_work {
+	const struct batch_job *job;
+	struct archive *archive;
+	bool writes;
 	void *bytes;
 	size_t size;
 };
 
-/* The object of member i, which is one for a linker. NULL: memory ran out. */
-static json_t *archive_object(const struct batch_job *job, struct archive *archive,
-    size_t i, const char *name, struct archive_body *body)
+/* The object of a member that is one for a linker. NULL: memory ran out. */
+static json_t *archive_object(struct archive_work *work, size_t i, const char *name)
 {
-	const struct args *args = job->args;
+	const struct args *args = work->job->args;
 	struct eh2sframe_error error = {0};
 	struct eh2sframe_file *file =
-	    archive_member_open(archive, i, name, args->options, &error);
+	    archive_member_open(work->archive, i, name, args->options, &error);
 	const char *skip = file ? batch_action_skip(args, file) : NULL;
 	json_t *report = NULL, *object;
-	bool ok = file && !skip &&
-		  (archive_writes(args) ? batch_action_make(job, file, &body->bytes,
-					      &body->size, &report, &error)
-					: batch_action_look(job, file, &report, &error));
+	bool ok = file && !skip;
 
+	if (ok && work->writes)
+		ok = batch_action_make(
+		    work->job, file, &work->bytes, &work->size, &report, &error);
+	else if (ok)
+		ok = batch_action_look(work->job, file, &report, &error);
 	eh2sframe_close(file);
 	if (ok)
 		return report_file_done(report, name, NULL);
-	eh2sframe_free(body->bytes);
-	body->bytes = NULL;
-	if (file && args->verb == VERB_REMOVE && error.status == EH2SFRAME_NOTHING)
+	eh2sframe_free(work->bytes);
+	work->bytes = NULL;
+	if (args->verb == VERB_REMOVE && error.status == EH2SFRAME_NOTHING)
 		skip = "other-sframe";
 	object = error.status == EH2SFRAME_NO_MEMORY
 		     ? NULL
-		     : batch_file_outcome(job, name, skip, &error, report);
+		     : batch_file_outcome(work->job, name, skip, &error, report);
 	json_decref(report);
 	return object;
 }
 
-static bool archive_member(const struct batch_job *job, struct archive *archive, size_t i,
-    struct batch_archive *to, struct archive_body *body, struct eh2sframe_error *error)
+/* Adds member i to the list. False: memory ran out. */
+static bool archive_add(struct archive_work *work, size_t i, json_t *members)
 {
-	enum eh2sframe_kind kind;
+	char *name = archive_name(work->archive, i);
 	json_t *object = NULL;
-	char *name;
 
-	/* The archive's own tables are no members to speak of. */
-	if (archive->members[i].kind != ARCHIVE_FILE)
+	/* The archive's own tables are nothing to speak of. */
+	if (name && work->archive->members[i].kind != ARCHIVE_FILE) {
+		free(name);
 		return true;
-	if (!archive_member_kind(archive, i, &kind, error))
-		return false;
-	name = archive_name(archive, i);
-	if (name && kind == EH2SFRAME_KIND_RELOCATABLE)
-		object = archive_object(job, archive, i, name, body);
-	else if (name && kind == EH2SFRAME_KIND_OTHER_MACHINE)
+	}
+	if (name && archive_kind(work->archive, i) == EH2SFRAME_KIND_RELOCATABLE)
+		object = archive_object(work, i, name);
+	else if (name && archive_kind(work->archive, i) == EH2SFRAME_KIND_OTHER_MACHINE)
 		object = report_file_skipped(name, "other-machine");
+	else if (name)
+		object = json_null();
 	free(name);
-	if (!object && (!name || kind == EH2SFRAME_KIND_RELOCATABLE ||
-			   kind == EH2SFRAME_KIND_OTHER_MACHINE))
-		return cmd_fail_nomem(error);
-	return to->done(to->context, object, error);
+	return json_array_append_new(members, object) == 0;
 }
 
-bool batch_archive_work(const struct batch_job *job, struct archive *archive,
-    struct batch_archive *to, struct eh2sframe_error *error)
+static bool archive_members(struct archive_work *work, struct archive_writer *writer,
+    json_t *members, struct eh2sframe_error *error)
 {
-	const bool writes = archive_writes(job->args) && !job->args->dry_run;
-	struct archive_writer writer = {0};
-	bool ok = true;
+	bool ok = true, any = false;
 
-	if (archive->thin && archive_writes(job->args))
-		return cmd_fail(error, EH2SFRAME_INPUT,
-		    "a thin archive has only the names of its members; name their files "
-		    "instead (ar t lists them)");
-	if (writes)
-		ok = archive_write_begin(
-		    &writer, archive, to->out, to->names, &to->watch, error);
-	for (size_t i = 0; ok && i < archive->n; i++) {
-		struct archive_body body = {0};
-
-		ok = archive_member(job, archive, i, to, &body, error) &&
-		     (!writes ||
-			 archive_write_member(&writer, i, body.bytes, body.size, error));
-		to->n_new += body.bytes != NULL;
-		eh2sframe_free(body.bytes);
+	for (size_t i = 0; ok && i < work->archive->n; i++) {
+		work->bytes = NULL;
+		if (!archive_add(work, i, members))
+			ok = cmd_fail_nomem(error);
+		else if (writer)
+			ok = archive_write_member(
+			    writer, i, work->bytes, work->size, error);
+		any |= work->bytes != NULL;
+		eh2sframe_free(work->bytes);
 	}
-	if (ok && writes && to->n_new)
-		ok = archive_write_end(&writer, error);
-	archive_write_free(&writer);
-	return ok;
+	return ok && (!writer || !any || archive_write_end(writer, error));
+}
+
+json_t *batch_archive_work(const struct batch_job *job, struct archive *archive,
+    const char *out, const struct newfile_watch *watch, struct eh2sframe_error *error)
+{
+	const enum verb verb = job->args->verb;
+	struct archive_work work = {.job = job,
+	    .archive = archive,
+	    .writes = verb == VERB_CONVERT || verb == VERB_REMOVE};
+	struct archive_writer writer = {0};
+	json_t *members = json_array(), *object = NULL;
+	const bool made = work.writes && !job->args->dry_run;
+	bool ok = members || cmd_fail_nomem(error);
+
+	if (ok && archive->thin && work.writes)
+		ok = cmd_fail(error, EH2SFRAME_INPUT,
+		    "a thin archive has only the names of its members; name their files "
+		    "instead, which ar t lists");
+	ok = ok && (!made || archive_write_begin(&writer, archive, out, watch, error)) &&
+	     archive_members(&work, made ? &writer : NULL, members, error);
+	newfile_abort(&writer.output);
+	if (ok && !(object = json_pack("{sO}", "members", members)))
+		cmd_fail_nomem(error);
+	json_decref(members);
+	return object;
 }

@@ -42,8 +42,6 @@ static void batch_handle_signals(void)
 		if (sigaction(temporary_signals[i], NULL, &old) == 0 &&
 		    old.sa_handler != SIG_IGN)
 			sigaction(temporary_signals[i], &action, NULL);
-	/* To be told of it, after the files are new. */
-	signal(SIGPIPE, SIG_IGN);
 }
 
 /* One run of the command. */
@@ -87,6 +85,13 @@ static void batch_note_patterns(struct patterns *patterns, const json_t *object)
 static bool batch_has_document(const struct args *args)
 {
 	return args->json_path || args->json || args->html;
+}
+
+/* Whether there is a report instead of a text about the run. */
+static bool batch_is_report(const struct batch_run *run)
+{
+	return run->args->verb == VERB_REPORT ||
+	       (run->archive && run->args->verb == VERB_CHECK);
 }
 
 /* Whether something will be told of every file. */
@@ -143,19 +148,23 @@ static bool batch_done_one(
 	return batch_add(run, object, keep, err);
 }
 
-/* For batch_archive_work; object is one of its own. */
-static bool batch_done_member(void *context, json_t *object, struct eh2sframe_error *err)
+/* Each member of an archive is a file. */
+static bool batch_done_members(
+    struct batch_run *run, json_t *members, struct eh2sframe_error *err)
 {
-	struct batch_run *run = context;
-	const json_t *path = json_object_get(object, "path");
-	bool ok = true;
+	json_t *member;
+	size_t i;
 
-	if (object)
-		ok = batch_done_one(run, json_string_value(path), object, err);
-	else
-		run->report.apart.not_elf++;
-	json_decref(object);
-	return ok;
+	json_array_foreach(members, i, member)
+	{
+		const json_t *path = json_object_get(member, "path");
+
+		if (!path)
+			run->report.apart.not_elf++;
+		else if (!batch_done_one(run, json_string_value(path), member, err))
+			return false;
+	}
+	return true;
 }
 
 /* The pool calls this. */
@@ -163,20 +172,11 @@ static bool batch_done(
     void *context, size_t file, json_t *object, struct eh2sframe_error *err)
 {
 	struct batch_run *run = context;
-	json_t *members = json_object_get(object, "members"), *member;
-	size_t i;
+	json_t *members = json_object_get(object, "members");
 
-	if (!members)
-		return batch_done_one(
-		    run, batch_tree_name(&run->tree, file)->path, object, err);
-	json_array_foreach(members, i, member)
-	{
-		bool elf = !json_is_null(member);
-
-		if (!batch_done_member(run, elf ? json_incref(member) : NULL, err))
-			return false;
-	}
-	return true;
+	return members ? batch_done_members(run, members, err)
+		       : batch_done_one(
+			     run, batch_tree_name(&run->tree, file)->path, object, err);
 }
 
 /* Adds what no worker gets: paths that could not be read, files whose header excludes
@@ -303,7 +303,7 @@ static void batch_print_files(struct batch_run *run, const char *done, FILE *out
 static void batch_print(struct batch_run *run)
 {
 	const struct args *args = run->args;
-	const bool report = args->verb == VERB_REPORT;
+	const bool report = batch_is_report(run);
 	const char *done = batch_done_word(args);
 	FILE *out = report ? run->out.file : stdout;
 
@@ -317,10 +317,8 @@ static void batch_print(struct batch_run *run)
 	if (args_has_table(args)) {
 		report_table_print(&run->table, args->top, out);
 	} else if (args->verbosity >= 0) {
-		if (run->archive) {
-			plain_print(run->archive->path, out);
-			fputs(": ", out);
-		}
+		if (run->archive)
+			plain_print(run->archive->path, out), fputs(": ", out);
 		if (run->report.checks.files)
 			report_checks_print(&run->report.checks, out);
 		report_print_summary(&run->report, done, out);
@@ -333,7 +331,7 @@ static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err
 	const struct args *args = run->args;
 	const char *path = args->json_path ? args->json_path : args->report_path;
 
-	if (!args->json_path && args->verb != VERB_REPORT)
+	if (!args->json_path && !batch_is_report(run))
 		return true;
 	/* The workers would inherit what is noted. */
 	if (!print_open(path, run->archive, &run->out, err)) {
@@ -347,16 +345,17 @@ static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err
 static bool batch_work_archive(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct batch_job job = {.args = run->args, .gate = &run->gate};
-	struct batch_archive to = {.out = run->args->paths[1],
-	    .watch = {temporary_note, NULL},
-	    .done = batch_done_member,
-	    .context = run};
+	const struct newfile_watch watch = {temporary_note, NULL};
+	json_t *object;
+	bool ok;
 
-	run->gate.alone = false;
 	if (!batch_open_report(run, err))
 		return false;
 	run->where = run->archive->path;
-	return batch_archive_work(&job, run->archive, &to, err);
+	object = batch_archive_work(&job, run->archive, run->args->paths[1], &watch, err);
+	ok = object && batch_done(run, 0, object, err);
+	json_decref(object);
+	return ok;
 }
 
 /* Also returns true when a signal came before all was done. */
@@ -419,25 +418,23 @@ static int batch_judge_empty(const struct batch_run *run, int status)
 	const char *what = "a .sframe section";
 	struct eh2sframe_error err;
 
-	if (status || run->report.sums.done)
-		return status;
-	if (run->archive) {
-		cmd_fail(&err, EH2SFRAME_NOTHING, "%s",
-		    verb == VERB_REMOVE
-			? "no member has .sframe that eh2sframe added, nothing to do"
-		    : json_object_get(run->report.skips, "has-sframe")
-			? "its members have .sframe already; --refresh replaces it"
-			: "no member is an object with CFI, nothing to do");
-		return print_error(run->archive->path, &err);
-	}
-	if (verb == VERB_CONVERT || verb == VERB_REMOVE)
+	const bool writes = verb == VERB_CONVERT || verb == VERB_REMOVE;
+
+	if (status || run->report.sums.done || (writes && !run->archive))
 		return status;
 	if (verb == VERB_CHECK || verb == VERB_REPORT)
 		what = "CFI";
 	else if (json_object_get(run->report.skips, "no-cfi"))
 		what = "a .sframe section and CFI";
-	cmd_fail(&err, EH2SFRAME_NOTHING, "no file has %s to look at", what);
-	return print_error(NULL, &err);
+	if (json_object_get(run->report.skips, "has-sframe"))
+		cmd_fail(&err, EH2SFRAME_NOTHING,
+		    "its members have .sframe already; --refresh replaces it");
+	else if (writes)
+		cmd_fail(&err, EH2SFRAME_NOTHING, "no member has %s, nothing to do",
+		    verb == VERB_REMOVE ? ".sframe that eh2sframe added" : "CFI");
+	else
+		cmd_fail(&err, EH2SFRAME_NOTHING, "no file has %s to look at", what);
+	return print_error(run->archive ? run->archive->path : NULL, &err);
 }
 
 int batch_run(const struct args *args, struct archive *archive)
@@ -456,11 +453,11 @@ int batch_run(const struct args *args, struct archive *archive)
 
 	if (args->verbosity >= 0 && !print_can(&err))
 		return print_error(NULL, &err);
-	/* One process has no one to wait for. */
+	/* One process has no other to end. */
 	if (!archive)
 		batch_handle_signals();
-	else
-		signal(SIGPIPE, SIG_IGN);
+	/* To be told of it, after the files are new. */
+	signal(SIGPIPE, SIG_IGN);
 	batch_bar_init(&run.bar, args->verbosity < 0);
 	ok = report_document_init(&run.report, &err) && batch_work(&run, &err);
 	batch_bar_erase(&run.bar);

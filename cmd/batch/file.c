@@ -185,10 +185,14 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 static bool file_try(const struct batch_job *job, const struct batch_file *file,
     struct eh2sframe_file *input, struct file_state *made, struct eh2sframe_error *error)
 {
-	bool ok = file_has_all_names(file, made, error) &&
-		  batch_action_try(job, input, &made->report, error) &&
-		  file_report(job, file, made, error);
+	void *bytes = NULL;
+	size_t size;
+	bool ok =
+	    file_has_all_names(file, made, error) &&
+	    batch_action_make(job, input, &bytes, &size, &made->report, error) &&
+	    file_report(job, file, made, error);
 
+	eh2sframe_free(bytes);
 	/* A failure has no line of a result. */
 	if (!ok)
 		json_object_del(made->report, "text");

@@ -93,8 +93,7 @@ bool args_set_sandbox(
  * without memory, or below a directory that has no path. */
 char *args_absolute(const char *name);
 
-/* Says if a report has a line for each file, and no text of its own; the first: if there are several. */
-bool args_may_have_table(const struct args *args);
+/* Says if a report has a line for each file, and no text of its own. */
 bool args_has_table(const struct args *args);
 
 /* Prints what --help says. */

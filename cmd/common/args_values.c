@@ -59,15 +59,11 @@ bool args_set_top(const char *text, size_t *top, struct eh2sframe_error *error)
 	return true;
 }
 
-bool args_may_have_table(const struct args *args)
-{
-	return args->verb == VERB_REPORT && !args->json && !args->html &&
-	       !args->functions && args->verbosity <= 0;
-}
-
 bool args_has_table(const struct args *args)
 {
-	return args_may_have_table(args) && (args->tree || args->n_paths > 1);
+	return args->verb == VERB_REPORT && !args->json && !args->html &&
+	       !args->functions && args->verbosity <= 0 &&
+	       (args->tree || args->n_paths > 1);
 }
 
 char *args_absolute(const char *name)
