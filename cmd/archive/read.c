@@ -170,7 +170,7 @@ bool archive_open(
 		    (uintmax_t)input->was.st_size);
 	archive->size = (size_t)input->was.st_size;
 	archive->bytes = malloc(archive->size);
-	input->path = realpath(path, NULL);
+	input->path = fd < 0 ? realpath(path, NULL) : NULL;
 	return archive->bytes
 		   ? archive_read(archive, archive->bytes, archive->size, error) &&
 			 archive_parse(archive, error)

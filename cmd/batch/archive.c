@@ -15,55 +15,53 @@ struct archive_work {
 	size_t size;
 };
 
-/* The object of a member that is one for a linker. NULL: memory ran out. */
-static json_t *archive_object(struct archive_work *work, size_t i, const char *name)
+/* The object of a member that is one for a linker. NULL: memory ran out, or options make no sense for any object. */
+static json_t *archive_object(
+    struct archive_work *work, size_t i, const char *name, struct eh2sframe_error *error)
 {
 	const struct args *args = work->job->args;
-	struct eh2sframe_error error = {0};
 	struct eh2sframe_file *file =
-	    archive_member_open(work->archive, i, name, args->options, &error);
+	    archive_member_open(work->archive, i, name, args->options, error);
 	const char *skip = file ? batch_action_skip(args, file) : NULL;
 	json_t *report = NULL, *object;
 	bool ok = file && !skip;
 
+	error->status = file ? EH2SFRAME_DONE : error->status;
 	if (ok && work->writes)
 		ok = batch_action_make(
-		    work->job, file, &work->bytes, &work->size, &report, &error);
+		    work->job, file, &work->bytes, &work->size, &report, error);
 	else if (ok)
-		ok = batch_action_look(work->job, file, &report, &error);
+		ok = batch_action_look(work->job, file, &report, error);
 	eh2sframe_close(file);
 	if (ok)
 		return report_file_done(report, name, NULL);
 	eh2sframe_free(work->bytes);
 	work->bytes = NULL;
-	if (args->verb == VERB_REMOVE && error.status == EH2SFRAME_NOTHING)
+	if (args->verb == VERB_REMOVE && error->status == EH2SFRAME_NOTHING)
 		skip = "other-sframe";
-	object = error.status == EH2SFRAME_NO_MEMORY
+	object = error->status == EH2SFRAME_NO_MEMORY || error->status == EH2SFRAME_USAGE
 		     ? NULL
-		     : batch_file_outcome(work->job, name, skip, &error, report);
+		     : batch_file_outcome(work->job, name, skip, error, report);
 	json_decref(report);
 	return object;
 }
 
-/* Adds member i to the list. False: memory ran out. */
-static bool archive_add(struct archive_work *work, size_t i, json_t *members)
+/* The same of any member. */
+static json_t *archive_member(
+    struct archive_work *work, size_t i, struct eh2sframe_error *error)
 {
 	char *name = archive_name(work->archive, i);
 	json_t *object = NULL;
 
-	/* The archive's own tables are nothing to speak of. */
-	if (name && work->archive->members[i].kind != ARCHIVE_FILE) {
-		free(name);
-		return true;
-	}
+	cmd_fail_nomem(error);
 	if (name && archive_kind(work->archive, i) == EH2SFRAME_KIND_RELOCATABLE)
-		object = archive_object(work, i, name);
+		object = archive_object(work, i, name, error);
 	else if (name && archive_kind(work->archive, i) == EH2SFRAME_KIND_OTHER_MACHINE)
 		object = report_file_skipped(name, "other-machine");
 	else if (name)
 		object = json_null();
 	free(name);
-	return json_array_append_new(members, object) == 0;
+	return object;
 }
 
 static bool archive_members(struct archive_work *work, struct archive_writer *writer,
@@ -73,11 +71,12 @@ static bool archive_members(struct archive_work *work, struct archive_writer *wr
 
 	for (size_t i = 0; ok && i < work->archive->n; i++) {
 		work->bytes = NULL;
-		if (!archive_add(work, i, members))
-			ok = cmd_fail_nomem(error);
-		else if (writer)
-			ok = archive_write_member(
-			    writer, i, work->bytes, work->size, error);
+		/* The archive's own tables are nothing to speak of. */
+		if (work->archive->members[i].kind == ARCHIVE_FILE)
+			ok = json_array_append_new(
+				 members, archive_member(work, i, error)) == 0;
+		ok = ok && (!writer || archive_write_member(
+					   writer, i, work->bytes, work->size, error));
 		any |= work->bytes != NULL;
 		eh2sframe_free(work->bytes);
 	}
@@ -85,7 +84,7 @@ static bool archive_members(struct archive_work *work, struct archive_writer *wr
 }
 
 json_t *batch_archive_work(const struct batch_job *job, struct archive *archive,
-    const char *out, const struct newfile_watch *watch, struct eh2sframe_error *error)
+    const char *out, struct eh2sframe_error *error)
 {
 	const enum verb verb = job->args->verb;
 	struct archive_work work = {.job = job,
@@ -100,10 +99,12 @@ json_t *batch_archive_work(const struct batch_job *job, struct archive *archive,
 		ok = cmd_fail(error, EH2SFRAME_INPUT,
 		    "a thin archive has only the names of its members; name their files "
 		    "instead, which ar t lists");
-	ok = ok && (!made || archive_write_begin(&writer, archive, out, watch, error)) &&
+	ok = ok &&
+	     (!made || archive_write_begin(&writer, archive, out, &job->watch, error)) &&
 	     archive_members(&work, made ? &writer : NULL, members, error);
 	newfile_abort(&writer.output);
-	if (ok && !(object = json_pack("{sO}", "members", members)))
+	if (ok && !(object = json_pack(
+			"{si sO}", "status", EH2SFRAME_DONE, "members", members)))
 		cmd_fail_nomem(error);
 	json_decref(members);
 	return object;

@@ -344,15 +344,15 @@ static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err
 /* The members of an archive, in this process. */
 static bool batch_work_archive(struct batch_run *run, struct eh2sframe_error *err)
 {
-	const struct batch_job job = {.args = run->args, .gate = &run->gate};
-	const struct newfile_watch watch = {temporary_note, NULL};
+	const struct batch_job job = {
+	    .args = run->args, .gate = &run->gate, .watch = {temporary_note, NULL}};
 	json_t *object;
 	bool ok;
 
 	if (!batch_open_report(run, err))
 		return false;
 	run->where = run->archive->path;
-	object = batch_archive_work(&job, run->archive, run->args->paths[1], &watch, err);
+	object = batch_archive_work(&job, run->archive, run->args->paths[1], err);
 	ok = object && batch_done(run, 0, object, err);
 	json_decref(object);
 	return ok;

@@ -15,6 +15,7 @@
 #include "base/newfile.h"
 #include "base/regular.h"
 #include "cmd/batch/action.h"
+#include "cmd/batch/archive.h"
 #include "cmd/report/report.h"
 
 /* The work on one file, until it is a report. */
@@ -187,10 +188,9 @@ static bool file_try(const struct batch_job *job, const struct batch_file *file,
 {
 	void *bytes = NULL;
 	size_t size;
-	bool ok =
-	    file_has_all_names(file, made, error) &&
-	    batch_action_make(job, input, &bytes, &size, &made->report, error) &&
-	    file_report(job, file, made, error);
+	bool ok = file_has_all_names(file, made, error) &&
+		  batch_action_make(job, input, &bytes, &size, &made->report, error) &&
+		  file_report(job, file, made, error);
 
 	eh2sframe_free(bytes);
 	/* A failure has no line of a result. */
@@ -262,6 +262,24 @@ static bool file_again(const struct batch_job *job, const struct batch_file *fil
 	return ok && made->report;
 }
 
+/* Does it with the members of an archive. *is: it is one. */
+static bool file_archive(const struct batch_job *job, const struct batch_name *name,
+    struct file_state *made, bool *is, struct eh2sframe_error *error)
+{
+	struct archive archive;
+	bool ok = archive_open(made->fd, name->path, &archive, error);
+
+	*is = !ok || archive.bytes;
+	made->report =
+	    ok && *is ? batch_archive_work(job, &archive, name->base, error) : NULL;
+	archive_close(&archive);
+	if (!made->report)
+		return false;
+	made->report = report_file_done(made->report, name->path, NULL);
+	made->text = report_value_dump(made->report);
+	return made->text || cmd_fail_nomem(error);
+}
+
 /* Read the input through one descriptor from here on, whatever happens to its name. */
 static bool file_work(const struct batch_job *job, const struct batch_file *file,
     struct file_state *made, struct eh2sframe_error *error)
@@ -269,13 +287,15 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 	const struct batch_name *name = &job->tree->names[file->first];
 	const struct args *args = job->args;
 	struct eh2sframe_file *open = NULL;
-	bool ok = false;
+	bool ok = false, archive = false;
 
 	made->fd = -1;
 	made->dirfd = batch_tree_open_dir(job->tree, name->dir, error);
 	if (made->dirfd >= 0)
 		made->fd = file_open(name, made->dirfd, &made->was, error);
-	if (made->fd >= 0)
+	if (made->fd >= 0 && args->objects)
+		ok = file_archive(job, name, made, &archive, error);
+	if (made->fd >= 0 && !archive)
 		open = eh2sframe_open_fd(made->fd, name->path, args->options, error);
 	made->skip = open ? batch_action_skip(args, open) : NULL;
 	if (open && !made->skip)

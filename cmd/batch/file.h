@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "base/newfile.h"
 #include "cmd/batch/tree.h"
 #include "cmd/report/gate.h"
 
@@ -21,7 +22,8 @@ struct batch_job {
 	const struct report_gate *gate; /* --baseline */
 	const struct sandbox *sandbox;	/* of the workers; NULL: none */
 	unsigned int threads;
-	unsigned int worker; /* its number */
+	unsigned int worker;	    /* its number */
+	struct newfile_watch watch; /* of archives */
 };
 
 /*

@@ -111,7 +111,7 @@ const char *batch_module_skip(const struct args *args, int fd, const struct stat
 	struct module_file file = {.fd = fd, .size = (uint64_t)st->st_size};
 
 	if (!module_is(&file))
-		return "relocatable";
+		return args->objects && !args->linked_only ? NULL : "relocatable";
 	if (args->verb == VERB_REPORT)
 		return args->linked_only ? "kernel-module" : NULL;
 	if (args->verb != VERB_CONVERT)

@@ -113,7 +113,7 @@ static const char *batch_skip(
 }
 
 /* A file that is too short here is not ELF; one that is cut later is a failure. */
-static bool batch_read_kind(int fd, enum eh2sframe_kind *kind)
+static bool batch_read_kind(int fd, enum eh2sframe_kind *kind, bool *archive)
 {
 	unsigned char header[sizeof(Elf64_Ehdr)];
 	ssize_t n;
@@ -123,6 +123,7 @@ static bool batch_read_kind(int fd, enum eh2sframe_kind *kind)
 	while (n < 0 && errno == EINTR);
 	if (n >= 0)
 		*kind = eh2sframe_kind(header, (size_t)n);
+	*archive = n > 8 && !memcmp(header, "!<arch>\n", 8);
 	return n >= 0;
 }
 
@@ -136,16 +137,16 @@ static bool batch_add_file(
 	struct batch_name name = {.path = path, .dir = dir};
 	struct eh2sframe_error why;
 	enum eh2sframe_kind kind = EH2SFRAME_KIND_NOT_ELF;
-	bool ok = true;
+	bool ok = true, archive = false;
 	int fd = openat(dirfd, base, BATCH_OPEN_FILE);
 
 	if (fd < 0 || fstat(fd, &name.st) < 0 ||
-	    (S_ISREG(name.st.st_mode) && !batch_read_kind(fd, &kind))) {
+	    (S_ISREG(name.st.st_mode) && !batch_read_kind(fd, &kind, &archive))) {
 		cmd_fail_errno(&why, fd < 0 ? "cannot open" : "cannot read");
 		ok = batch_add_fault(tree, path, &why);
-	} else if (kind != EH2SFRAME_KIND_NOT_ELF ||
+	} else if (kind != EH2SFRAME_KIND_NOT_ELF || (archive && tree->args->objects) ||
 		   (S_ISREG(name.st.st_mode) && batch_module_is_packed(base))) {
-		name.skip = kind == EH2SFRAME_KIND_NOT_ELF
+		name.skip = kind == EH2SFRAME_KIND_NOT_ELF && !archive
 				? "compressed-module"
 				: batch_skip(tree->args, kind, fd, &name.st);
 		name.base = strdup(base);

@@ -141,8 +141,11 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
     const sigset_t *signals, int fd)
 {
 	struct batch_record *record = &shared->records[job->worker];
+	struct batch_job mine = *job;
 	struct eh2sframe_error ignored;
 	bool ok;
+
+	mine.watch = (struct newfile_watch){worker_note_temporary, record->temporary};
 
 	worker_set_signals(signals);
 	worker_close_others(
@@ -159,7 +162,7 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 		if (file >= shared->last)
 			break;
 		atomic_store(&record->file, file);
-		ok = worker_work(job, file, fd);
+		ok = worker_work(&mine, file, fd);
 		if (ok)
 			atomic_store(&record->file, BATCH_NO_FILE);
 	}
@@ -275,6 +278,23 @@ static bool worker_changes_are_sound(const json_t *list)
 	return true;
 }
 
+static bool worker_is_sound(const json_t *report);
+
+/* Those of an archive have none themselves. */
+static bool worker_members_are_sound(const json_t *members)
+{
+	const json_t *member;
+	size_t i;
+
+	json_array_foreach(members, i, member)
+	{
+		if (!json_is_null(member) &&
+		    (json_object_get(member, "members") || !worker_is_sound(member)))
+			return false;
+	}
+	return true;
+}
+
 /* Whether this can be a report. Its figures are checked where they are added. */
 static bool worker_is_sound(const json_t *report)
 {
@@ -287,7 +307,8 @@ static bool worker_is_sound(const json_t *report)
 	       (!text || json_is_string(text)) && (!error || json_is_string(error)) &&
 	       worker_line_is_plain(text) && worker_text_is_plain(error) &&
 	       worker_changes_are_sound(json_object_get(changes, "worse")) &&
-	       worker_changes_are_sound(json_object_get(changes, "better"));
+	       worker_changes_are_sound(json_object_get(changes, "better")) &&
+	       worker_members_are_sound(json_object_get(report, "members"));
 }
 
 /* The report in a text, NULL without memory for it. jansson takes a want of memory for an error of

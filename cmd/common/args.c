@@ -151,6 +151,9 @@ static bool args_own(struct args *args, enum option_id id, const char *value,
 		return args_add_glob(&args->include, "include", value, error);
 	case OPTION_EXCLUDE:
 		return args_add_glob(&args->exclude, "exclude", value, error);
+	case OPTION_OBJECTS:
+		args->objects = true;
+		return true;
 	case OPTION_DROP_SIGNATURES:
 		args->drop_signatures = true;
 		return true;
@@ -196,6 +199,9 @@ static const char *args_wrong(const struct args *args)
 	if (args->debug_file && args->n_paths > 1 && args->verb != VERB_CONVERT &&
 	    args->verb != VERB_SECTION)
 		return "--debug-file is of one program; --debug-dir is for several";
+	if (args->objects && args->verb == VERB_CONVERT && !args->modules &&
+	    !args->reader)
+		return "--objects needs --format=N, the version that the linker takes";
 	return NULL;
 }
 

@@ -55,6 +55,7 @@ struct args {
 	bool modules; /* tree: the version is one that was chosen for modules, too */
 	/* Rows are made of the code, which objects do not have complete. */
 	bool linked_only;
+	bool objects;	      /* --objects */
 	bool drop_signatures; /* --drop-signatures */
 	bool dry_run;	      /* --dry-run */
 	char **paths;	      /* in argv */
