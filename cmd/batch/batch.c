@@ -464,7 +464,8 @@ int batch_run(const struct args *args, struct archive *archive)
 	status = run.report.sums.status;
 	if (ok && !batch_signal) {
 		report_document_sort(&run.report);
-		batch_print(&run);
+		if (!archive || status || run.report.sums.done)
+			batch_print(&run);
 		status = print_worse(
 		    status, cmd_patterns_judge(args->patterns, args->verbosity < 0));
 		status = batch_judge_empty(&run, status);

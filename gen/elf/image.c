@@ -32,8 +32,8 @@ static bool check_archive(const uint8_t *start, struct err *err)
 	if (memcmp(start, "!<arch>\n", 8) != 0 && memcmp(start, "!<thin>\n", 8) != 0)
 		return true;
 	return err_set(err, ERR_UNSUPPORTED,
-	    "this is an archive; convert its objects before you put them into it "
-	    "(ar x, eh2sframe, ar rcs)");
+	    "this is an archive; convert, remove, report, verify, lint and check take "
+	    "one alone, and ar x extracts objects for all else");
 }
 
 /* An archive without members is shorter than an ELF header. */

@@ -50,10 +50,11 @@ mkdir directory
 refused directory 1 'not a regular file; name '
 : >empty
 refused empty 1 'not an ELF file'
-for magic in arch thin; do
-	printf '!<%s>\n' $magic >no-members
-	refused no-members 1 'this is an archive; convert its objects'
-done
+printf '!<arch>\n' >no-members
+refused no-members 6 'no member has CFI, nothing to do'
+printf '!<thin>\n' >no-members
+refused no-members 1 'a thin archive has only the names of its members'
+fails 'dump of an archive' 1 'this is an archive; convert, remove, report' dump no-members
 printf '!<arch>' >no-members
 refused no-members 1 'not an ELF file: 7 bytes'
 echo '#!/bin/sh' >script && chmod +x script

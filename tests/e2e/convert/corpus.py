@@ -25,7 +25,7 @@ REASONS = [
     (6, r"no CFI: no \.eh_frame", "pure Go, assembler, firmware and .debug files have none"),
     (6, r"no CFI: \.eh_frame has no FDE", "only a terminator, as in crtn.o-like objects"),
     (6, r"has \.sframe already", "made by the linker; --refresh replaces it"),
-    (1, r"an archive", "convert its objects"),
+    (1, r"an archive", "section and dump take objects alone"),
     (1, r"no function of this file can be described", "only _start-like code has CFI"),
     (1, r"appended payload", "a self-extracting file looks for its data at its end"),
     (1, r"a core dump", "holds no program"),
