@@ -58,6 +58,20 @@ int regular_copy(int fd, struct stat *st)
 	return regular_check(fcntl(fd, F_DUPFD_CLOEXEC, 0), st);
 }
 
+ssize_t regular_read(int fd, void *to, size_t size, uint64_t off)
+{
+	size_t n = 0;
+
+	while (n < size) {
+		ssize_t now = pread(fd, (char *)to + n, size - n, (off_t)(off + n));
+
+		if (now == 0 || (now < 0 && errno != EINTR))
+			return now < 0 ? now : (ssize_t)n;
+		n += now > 0 ? (size_t)now : 0;
+	}
+	return (ssize_t)n;
+}
+
 /* Asks for data until there is enough. What the file system does not know counts as data. */
 static bool regular_has_data(int fd, off_t end, uint64_t enough)
 {

@@ -4,7 +4,9 @@
 #define BASE_REGULAR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "base/attr.h"
 
@@ -15,6 +17,9 @@
 ATTR_MUST_CHECK int regular_open(const char *path, struct stat *st);
 /* The same of an open descriptor, which stays the caller's. */
 ATTR_MUST_CHECK int regular_copy(int fd, struct stat *st);
+
+/* Reads size bytes at off, without the position. Returns how many there are before the end of the file; -1: errno. */
+ATTR_MUST_CHECK ssize_t regular_read(int fd, void *to, size_t size, uint64_t off);
 
 /*
  * Whether more than 63 in 64 bytes of a large file are holes. The kernel's count of blocks tells most files apart. It is

@@ -251,9 +251,10 @@ static bool run_archive(const struct args *args, int *status)
 	} else if (!eh2sframe_options_set(
 		       args->options, "allow-unmatched", NULL, &error)) {
 		*status = print_error(NULL, &error);
-	} else if (args->cfi_path) {
+	} else if (args->cfi_path || args->linked_only) {
 		cmd_fail(&error, EH2SFRAME_USAGE,
-		    "--cfi is of one file, and this is an archive; extract the member");
+		    "--cfi, --derive and --code are not for archives; link the members, "
+		    "or extract one");
 		*status = print_error(args->paths[0], &error);
 	} else {
 		*status = batch_run(&as_tree, &archive);

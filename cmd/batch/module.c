@@ -3,13 +3,12 @@
 #include "cmd/batch/module.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/num.h"
 #include "base/rd.h"
+#include "base/regular.h"
 
 /* Names of sections beyond that are not those of a module. */
 enum { MOST_NAMES = 16 << 20 };
@@ -28,22 +27,8 @@ struct module_file {
 static bool module_read(
     const struct module_file *file, uint64_t off, void *to, uint64_t size)
 {
-	uint8_t *at = to;
-
-	if (!num_range_inside(off, size, file->size))
-		return false;
-	while (size) {
-		ssize_t n = pread(file->fd, at, (size_t)size, (off_t)off);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		off += (uint64_t)n;
-		size -= (uint64_t)n;
-	}
-	return true;
+	return num_range_inside(off, size, file->size) &&
+	       regular_read(file->fd, to, (size_t)size, off) == (ssize_t)size;
 }
 
 /* Where section i is, and which section its sh_link names. */

@@ -144,7 +144,8 @@ static bool batch_add_file(
 	    (S_ISREG(name.st.st_mode) && !batch_read_kind(fd, &kind, &archive))) {
 		cmd_fail_errno(&why, fd < 0 ? "cannot open" : "cannot read");
 		ok = batch_add_fault(tree, path, &why);
-	} else if (kind != EH2SFRAME_KIND_NOT_ELF || (archive && tree->args->objects) ||
+	} else if (kind != EH2SFRAME_KIND_NOT_ELF ||
+		   (archive && tree->args->objects && !tree->args->linked_only) ||
 		   (S_ISREG(name.st.st_mode) && batch_module_is_packed(base))) {
 		name.skip = kind == EH2SFRAME_KIND_NOT_ELF && !archive
 				? "compressed-module"

@@ -36,22 +36,13 @@ struct image_pages {
 static bool own_read(
     const struct image *image, uint8_t *to, size_t off, size_t size, struct err *err)
 {
-	while (size) {
-		ssize_t n = pread(image->fd, to, size, (off_t)off);
+	const ssize_t n = regular_read(image->fd, to, size, off);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_set_errno(err, "cannot read");
-		if (n == 0)
-			return err_set(err, ERR_IO,
-			    "shrank while it was read; run again when no program changes "
-			    "it");
-		to += n;
-		off += (size_t)n;
-		size -= (size_t)n;
-	}
-	return true;
+	if (n < 0)
+		return err_set_errno(err, "cannot read");
+	return (size_t)n == size ||
+	       err_set(err, ERR_IO,
+		   "shrank while it was read; run again when no program changes it");
 }
 
 /* Copies the pages [first, end), none of which is ours. Other threads see them as they were, or as they are then. */

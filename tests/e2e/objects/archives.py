@@ -27,7 +27,7 @@ unsigned long hello(unsigned long);
 #else
 static unsigned long hello(unsigned long n) { return n + 1; }
 #endif
-static void bye(void) { puts("bye"); }
+static void bye(void) { puts("bye"); fflush(stdout); }
 int main(int argc, char **argv)
 {
 	volatile unsigned __int128 a = (unsigned __int128)argc << 100, b = 3;
@@ -35,6 +35,7 @@ int main(int argc, char **argv)
 	_Complex long double d = c * 1.0iL; /* of libgcc: division and multiplication */
 	at_quick_exit(bye);
 	printf("%d %lu %s\\n", (int)(unsigned long)(a / b), hello(argc), (long)__real__(d * d) == -1 ? "ok" : argv[0]);
+	fflush(stdout);
 	quick_exit(0);
 }
 """
@@ -86,24 +87,21 @@ def links(made, plain):
         if not shutil.which("ld." + linker) and not shutil.which(linker):
             skip(linker, "is not installed")
             continue
-        for what, flags in (("shared", []), ("static", ["-static"])):
+        for what, flags in [("shared", []), ("static", ["-static"])][:2 if LONG or linker == "bfd" else 1]:
             said = []
-            for each in (made, plain):
-                libs = [each["libc_nonshared"], each["libgcc"]] + ([each["libc"], each["libgcc"]] if flags else [])
-                link = run("gcc", *flags, f"-fuse-ld={linker}", "-Wl,-t", "-o", "prog", "main.o",
-                           *([each["rust"]] if "rust" in each else []), *libs, "-lgcc_eh" if flags else "-lgcc_s")
-                lost = [lib for lib in libs if lib not in link.stdout + link.stderr]
+            for each in (plain, made):
+                libs = [each[name] for name in ("rust", "libc_nonshared", "libgcc") if name in each]
+                libs += [each["libc"], each["libgcc"], "-lgcc_eh", each["libc"]] if flags else ["-lgcc_s"]
+                link = run("gcc", *flags, f"-fuse-ld={linker}", "-Wl,--trace", "-o", "prog", "main.o", *libs)
+                lost = [lib for lib in libs if lib[0] != "-" and lib not in link.stdout + link.stderr]
                 went = run("./prog")
-                said.append((link.returncode, went.returncode, went.stdout, lost))
-            check(said[0] == said[1] and said[0][:2] == (0, 0) and "ok" in said[0][2], f"{linker}, {what}: links and runs",
-                  f"{said} {link.stderr}")
-            if each is plain:
-                run("gcc", *flags, f"-fuse-ld={linker}", "-o", "prog", "main.o",
-                    *([made["rust"]] if "rust" in made else []), made["libc_nonshared"], made["libgcc"], "-lgcc_eh")
+                said.append((link.returncode, went.returncode, went.stdout))
+            check(said[0] == said[1] and said[0][:2] == (0, 0) and not lost and "ok\nbye" in went.stdout,
+                  f"{linker}, {what}: links and runs", f"{said} {lost} {link.stderr}")
             has = run("readelf", "-SW", "prog").stdout
             check(".sframe" in has, f"{linker}, {what}: has .sframe", has)
             fixed = run(TOOL, "-q", "--refresh", "prog", "fixed")
-            check(fixed.returncode == 0 and run("./fixed").stdout == said[0][2], f"{linker}, {what}: put right", fixed)
+            check(fixed.returncode == 0 and run("./fixed").stdout == went.stdout, f"{linker}, {what}: put right", fixed)
 
 
 def mixed():
@@ -185,11 +183,11 @@ def hostile():
     check("are holes" in run(TOOL, "report", "hole.a").stderr, "a hole")
     # A member that fails is named, stays, and costs no other; a name in the body counts in the size of it.
     with open("part.a", "wb") as file:
-        file.write(arch + member("bad.o/", obj[:-9]) + member("#1/4", b"f.o\0" + obj) + b"")
+        file.write(arch + member("bad.o/", obj[:-9]) + member("#1/4", b"f.o\0" + obj))
     said = run(TOOL, *FORMAT, "part.a", "x.a")
     check(said.returncode == 1 and re.fullmatch(r"eh2sframe: part\.a\(bad\.o\): .*\n", said.stderr) and
           "1 converted" in said.stdout and obj[:-9] in read("x.a"), "a damaged member", said)
-    must(TOOL, "remove", "x.a", "y.a")
+    run(TOOL, "remove", "x.a", "y.a")
     check(read("y.a") == read("part.a"), "and the other one, back")
 
 
@@ -208,8 +206,7 @@ def trees():
     said = run(TOOL, "tree", "convert", "--objects", *FORMAT, "--report-file=r.json", "tree")
     check(said.returncode == 0 and "tree/plain.a(f.o)" in read("r.json").decode(), "tree --objects", said)
     must(TOOL, "-q", *FORMAT, "plain.a", "here.a")
-    check(read("tree/plain.a") == read("here.a") and os.listdir("tree") == sorted(os.listdir("tree"), reverse=True)
-          or len(os.listdir("tree")) == 2, "as alone, and nothing else")
+    check(read("tree/plain.a") == read("here.a") and len(os.listdir("tree")) == 2, "as alone, and nothing else")
     must(TOOL, "tree", "remove", "--objects", "tree")
     check(read("tree/plain.a") == read("plain.a") and read("tree/f.o") == read("f.o"), "tree remove --objects")
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads an archive, and opens its members. */
+/* Reads an archive, opens its members, and writes it again with other bodies for some of them. */
 #include <elf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,37 +128,17 @@ static bool archive_parse(struct archive *archive, struct eh2sframe_error *error
 	return true;
 }
 
-/* Reads size bytes from the start of the file. */
-static bool archive_read(
-    struct archive *archive, char *to, size_t size, struct eh2sframe_error *error)
-{
-	for (size_t at = 0; at < size;) {
-		ssize_t n = pread(archive->input.fd, to + at, size - at, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return cmd_fail_errno(error, "cannot read");
-		if (n == 0)
-			return cmd_fail(error, EH2SFRAME_IO,
-			    "shrank while it was read; run again when no program changes "
-			    "it");
-		at += (size_t)n;
-	}
-	return true;
-}
-
 bool archive_open(
     int fd, const char *path, struct archive *archive, struct eh2sframe_error *error)
 {
 	struct newfile_input *input = &archive->input;
 	char magic[MAGIC];
+	ssize_t n;
 
 	*archive = (struct archive){.path = path};
 	input->fd =
 	    fd < 0 ? regular_open(path, &input->was) : regular_copy(fd, &input->was);
-	if (input->fd < 0 || input->was.st_size < MAGIC ||
-	    !archive_read(archive, magic, MAGIC, error))
+	if (input->fd < 0 || regular_read(input->fd, magic, MAGIC, 0) != MAGIC)
 		return true;
 	archive->thin = !memcmp(magic, "!<thin>\n", MAGIC);
 	if (!archive->thin && memcmp(magic, "!<arch>\n", MAGIC) != 0)
@@ -171,10 +150,15 @@ bool archive_open(
 	archive->size = (size_t)input->was.st_size;
 	archive->bytes = malloc(archive->size);
 	input->path = fd < 0 ? realpath(path, NULL) : NULL;
-	return archive->bytes
-		   ? archive_read(archive, archive->bytes, archive->size, error) &&
-			 archive_parse(archive, error)
-		   : cmd_fail_nomem(error);
+	if (!archive->bytes)
+		return cmd_fail_nomem(error);
+	n = regular_read(input->fd, archive->bytes, archive->size, 0);
+	if (n < 0)
+		return cmd_fail_errno(error, "cannot read");
+	if ((size_t)n < archive->size)
+		return cmd_fail(error, EH2SFRAME_IO,
+		    "shrank while it was read; run again when no program changes it");
+	return archive_parse(archive, error);
 }
 
 void archive_close(struct archive *archive)
@@ -230,4 +214,135 @@ struct eh2sframe_file *archive_member_open(const struct archive *archive, size_t
 		cmd_fail_nomem(error);
 	free(path);
 	return file;
+}
+
+/* Puts bytes of the new archive at off. */
+static bool archive_put(struct archive_writer *writer, const void *bytes, size_t size,
+    size_t off, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+
+	if (!newfile_write_at(writer->output.fd, bytes, size, off, &err))
+		return cmd_fail(error, EH2SFRAME_IO, "%s", err.text);
+	writer->at = off + size > writer->at ? off + size : writer->at;
+	return true;
+}
+
+bool archive_write_begin(struct archive_writer *writer, struct archive *in,
+    const char *out, const struct newfile_watch *watch, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+
+	*writer = (struct archive_writer){.in = in};
+	if (newfile_begin(out, &in->input, watch, &writer->output, &err))
+		return archive_put(writer, "!<arch>\n", 8, 0, error);
+	return cmd_fail(error,
+	    err.kind == ERR_NOMEM	  ? EH2SFRAME_NO_MEMORY
+	    : err.kind == ERR_UNSUPPORTED ? EH2SFRAME_INPUT
+					  : EH2SFRAME_IO,
+	    "%s", err.text);
+}
+
+bool archive_write_member(struct archive_writer *writer, size_t i, const void *bytes,
+    size_t size, struct eh2sframe_error *error)
+{
+	struct archive_member *member = &writer->in->members[i];
+	char *header = writer->in->bytes + member->at, number[32];
+	const size_t head = member->body - member->at;
+
+	member->moved = writer->at;
+	if (!bytes)
+		return archive_put(
+		    writer, header, member->next - member->at, writer->at, error);
+	/* A name at the start of the body counts. */
+	if (snprintf(number, sizeof(number), "%-*zu", SIZE_SIZE, head - HEADER + size) !=
+	    SIZE_SIZE)
+		return cmd_fail(error, EH2SFRAME_INPUT,
+		    "a new member has more bytes than an archive can say; leave the file "
+		    "out");
+	memcpy(header + SIZE_AT, number, SIZE_SIZE);
+	return archive_put(writer, header, head, writer->at, error) &&
+	       archive_put(writer, bytes, size, writer->at, error) &&
+	       (!((head + size) & 1) || archive_put(writer, "\n", 1, writer->at, error));
+}
+
+static int archive_order(const void *key, const void *member)
+{
+	const size_t at = *(const size_t *)key,
+		     other = ((const struct archive_member *)member)->at;
+
+	return at < other ? -1 : at > other;
+}
+
+/* Reads a number of the table of symbols, as wide as all of it are. */
+static size_t archive_get(const char *from, size_t width)
+{
+	size_t number = 0;
+
+	while (width--)
+		number = number << 8 | (uint8_t)*from++;
+	return number;
+}
+
+/* Writes one. False: it does not fit. */
+static bool archive_set(char *to, size_t width, size_t number)
+{
+	for (; width--; number >>= 8)
+		to[width] = (char)number;
+	return !number;
+}
+
+/* Puts the new offsets into a table of symbols. */
+static bool archive_move(struct archive_writer *writer,
+    const struct archive_member *table, size_t width, struct eh2sframe_error *error)
+{
+	const struct archive *in = writer->in;
+	char *to = in->bytes + table->body;
+	const size_t size = table->end - table->body;
+	size_t n = size < width ? SIZE_MAX : archive_get(to, width);
+
+	if (n > size / width - 1)
+		return cmd_fail(error, EH2SFRAME_INPUT,
+		    "archive: the table of symbols at offset 0x%zx is cut off; run "
+		    "ranlib",
+		    table->at);
+	while (n--) {
+		const size_t at = archive_get(to += width, width);
+		const struct archive_member *found =
+		    bsearch(&at, in->members, in->n, sizeof(*in->members), archive_order);
+
+		if (!found)
+			return cmd_fail(error, EH2SFRAME_INPUT,
+			    "archive: no member is at offset 0x%zx, which the table of "
+			    "symbols names; run ranlib",
+			    at);
+		if (!archive_set(to, width, found->moved))
+			return cmd_fail(error, EH2SFRAME_INPUT,
+			    "the new archive has more than 4 GiB, but its table of "
+			    "symbols has offsets of 4 bytes; split the archive");
+	}
+	return archive_put(
+	    writer, in->bytes + table->body, size, table->moved + HEADER, error);
+}
+
+bool archive_write_end(struct archive_writer *writer, struct eh2sframe_error *error)
+{
+	const struct archive *in = writer->in;
+	struct err err = {0};
+
+	for (size_t i = 0; i < in->n; i++) {
+		const enum archive_kind kind = in->members[i].kind;
+
+		if (kind == ARCHIVE_SYMBOLS_BSD)
+			return cmd_fail(error, EH2SFRAME_INPUT,
+			    "archive: its table of symbols is in BSD's form; make the "
+			    "archive again with GNU ar");
+		if ((kind == ARCHIVE_SYMBOLS || kind == ARCHIVE_SYMBOLS_64) &&
+		    !archive_move(writer, &in->members[i],
+			kind == ARCHIVE_SYMBOLS ? sizeof(uint32_t) : sizeof(uint64_t),
+			error))
+			return false;
+	}
+	return newfile_commit(&writer->output, &err) ||
+	       cmd_fail(error, EH2SFRAME_IO, "%s", err.text);
 }
