@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/plain.h"
+#include "cmd/archive/archive.h"
 #include "cmd/batch/batch.h"
 #include "base/program/fail.h"
 #include "base/program/print.h"

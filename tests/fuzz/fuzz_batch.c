@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the process that starts the workers of eh2sframe tree reads itself, outside of the sandbox: the messages of a worker that
- * may have been taken over, and of a relocatable object the names of sections and the end.
+ * may have been taken over, and of a relocatable object the names of sections and the end. And archives, which
+ * one process reads.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -10,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cmd/archive/archive.h"
 #include "cmd/batch/module.h"
 #include "cmd/batch/worker.h"
 #include "cmd/report/report.h"
@@ -91,9 +93,46 @@ static void look_at_object(const uint8_t *data, size_t size)
 	close(fd);
 }
 
+/* The bytes as an archive, written again with the same bodies. */
+static void rewrite_archive(const uint8_t *data, size_t size)
+{
+	int fd = open_bytes(data, size);
+	struct archive_writer writer = {0};
+	struct eh2sframe_error error;
+	struct archive archive;
+	size_t n = 8;
+	char *out;
+	bool ok = archive_open(fd, "archive", &archive, &error);
+
+	FUZZ_ASSERT(asprintf(&out, "%s/new.a", getenv(FUZZ_DIR)) > 0, "no %s", "memory");
+	if (ok && archive.bytes)
+		ok = archive_write_begin(&writer, &archive, out, NULL, &error);
+	for (size_t i = 0; ok && i < archive.n; i++) {
+		const struct archive_member *member = &archive.members[i];
+		char *name = archive_name(&archive, i);
+
+		FUZZ_ASSERT(name && member->body <= member->end && member->next <= size,
+		    "%s", name);
+		ok = archive_kind(&archive, i) == EH2SFRAME_KIND_RELOCATABLE
+			 ? archive_write_member(&writer, i, archive.bytes + member->body,
+			       member->end - member->body, &error)
+			 : archive_write_member(&writer, i, NULL, 0, &error);
+		n += member->next - member->at;
+		free(name);
+	}
+	ok = ok && writer.in && archive_write_end(&writer, &error);
+	FUZZ_ASSERT(!ok || writer.at == n || writer.at == n + 1, "%zu bytes, not %zu",
+	    writer.at, n);
+	newfile_abort(&writer.output);
+	archive_close(&archive);
+	free(out);
+	close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	read_messages(data, size);
 	look_at_object(data, size);
+	rewrite_archive(data, size);
 	return 0;
 }
