@@ -121,6 +121,10 @@ static bool args_pass(struct args *args, const struct args_option *option,
 {
 	char *copy = NULL;
 
+	/* It reads no SFrame, so the library, which writes for readers, has no such name. */
+	if (args_id(option) == OPTION_FOR && args->verb == VERB_LINT &&
+	    !strcmp(value, "linux-eh-frame"))
+		return args_note(args, OPTION_FOR, value);
 	if (value && *value && args->tree && args_id(option) == OPTION_DEBUG_DIR) {
 		/* Workers go to the directory of each file: the path must still lead there. */
 		copy = args_absolute(value);

@@ -203,6 +203,10 @@ static bool options_for(struct options *options, const char *name, struct err *e
 {
 	const struct reader *reader = reader_find(name);
 
+	if (!strcmp(name, READER_EH_FRAME))
+		return err_set(err, ERR_USAGE,
+		    "--for=" READER_EH_FRAME ": this reader reads .eh_frame and no "
+		    "SFrame, so nothing is written for it; lint and report judge it");
 	if (!reader)
 		return options_no_reader(name, err);
 	options->reader = reader;

@@ -37,6 +37,9 @@ struct reader {
 enum { READER_N_NAMES = 11 };
 extern const struct reader reader_names[READER_N_NAMES];
 
+/* Not in the table: it reads .eh_frame, and is a draft (gen/verify/lint_eh_frame.h). */
+#define READER_EH_FRAME "linux-eh-frame"
+
 /* NULL for a name that is not in the table. */
 const struct reader *reader_find(const char *name);
 

@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "gen/report/check_code.h"
+#include "gen/report/eh_frame.h"
 #include "gen/report/text.h"
 #include "gen/verify/lint.h"
 #include "gen/elf/object/object.h"
@@ -169,6 +170,8 @@ bool report_lint(const struct image *image, const char *reader,
 	struct sf_view view;
 	unsigned int readers;
 
+	if (!strcmp(reader, READER_EH_FRAME))
+		return report_lint_eh_frame(image, options->verbosity, out, err);
 	if (!named && strcmp(reader, "all") != 0)
 		return err_set(err, ERR_USAGE,
 		    "%s: unknown reader; eh2sframe(1) lists them under READERS", reader);

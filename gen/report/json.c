@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/report/eh_frame.h"
 #include "gen/report/json_parts.h"
 #include "gen/rows/refusal.h"
 
@@ -371,6 +372,9 @@ static bool put_extras(struct report_json *json, const struct report *report)
 		return false;
 	if (report->coverage.n_plts &&
 	    !report_json_member(json, "unknown_plts", unknown_plts_of(&report->coverage)))
+		return false;
+	if (details->eh_frame.all.functions &&
+	    !report_json_member(json, "linux_eh_frame", report_eh_frame_json(report)))
 		return false;
 	if (details->made && (!report_json_list(json, report, "sections",
 				  details->n_sections, section_of) ||

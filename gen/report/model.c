@@ -221,6 +221,19 @@ static bool details_gaps(const struct image *image, const struct options *option
 	return ok;
 }
 
+/* What the reader of .eh_frame would walk, where there is one and .eh_frame, too. */
+static bool details_eh_frame(
+    const struct image *image, struct report_details *details, struct err *err)
+{
+	struct err why = {0};
+
+	if (!lint_eh_reads(image) || lint_eh_frame(image, &details->eh_frame, &why) ||
+	    why.kind == ERR_NOTHING)
+		return true;
+	*err = why;
+	return false;
+}
+
 bool report_details_make(
     const struct options *options, struct report *report, struct err *err)
 {
@@ -235,6 +248,8 @@ bool report_details_make(
 	if ((report->coverage.n_gaps || report->coverage.n_stretches ||
 		report->coverage.n_pieces || report->coverage.n_beyond) &&
 	    !symbols_read(image, &details->symbols, err))
+		return false;
+	if (!details_eh_frame(image, details, err))
 		return false;
 	return ((details_sections(image, details) && report_stretches_make(report)) ||
 		   err_set_nomem(err)) &&

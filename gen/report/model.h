@@ -15,6 +15,7 @@
 #include "gen/insert/insert.h"
 #include "gen/rows/cfi_input.h"
 #include "gen/rows/coverage.h"
+#include "gen/verify/lint_eh_frame.h"
 #include "gen/verify/verify.h"
 #include "sframe/compact/compact.h"
 #include "sframe/cost.h"
@@ -75,7 +76,8 @@ struct report_details {
 	size_t n_stretches, cap_stretches;
 	/* Sums of the stretches; and padding between them. */
 	uint64_t bytes[REPORT_N_STRETCH_KINDS], padding;
-	size_t n_functions; /* symbols of functions that begin in them */
+	size_t n_functions;	       /* symbols of functions that begin in them */
+	struct lint_eh_frame eh_frame; /* 0 functions: not a file for that reader */
 };
 
 /* Borrows input. */

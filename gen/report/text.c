@@ -10,6 +10,7 @@
 #include "base/percent.h"
 #include "base/plain.h"
 #include "gen/elf/object/object.h"
+#include "gen/report/eh_frame.h"
 #include "gen/rows/refusal.h"
 
 enum { REPORT_SOURCE_NAMES = 64 };
@@ -356,6 +357,7 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 	report_identity(report, out);
 	report_sizes(report, out);
 	report_coverage(report, out);
+	report_eh_frame(report, out);
 	report_bars(report, out);
 	report_diags(report, out);
 	report_refusals(report, out);
