@@ -16,7 +16,8 @@
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file)
 {
 	bool converts = args->verb == VERB_CONVERT;
-	bool needs_cfi = args->verb == VERB_CHECK || args->verb == VERB_REPORT;
+	bool needs_cfi = args->verb == VERB_CHECK || args->verb == VERB_REPORT ||
+			 (args->reader && !strcmp(args->reader, "linux-eh-frame"));
 
 	switch (eh2sframe_file_skip(file)) {
 	case EH2SFRAME_SKIP_HAS_SFRAME:
