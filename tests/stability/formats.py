@@ -25,14 +25,16 @@ def run(*argv, **how):
 
 
 def members(schema, path, seen):
-    """Lines for what a schema says: each member with its types, values, and whether it is required."""
-    if isinstance(schema, dict):
+    """Lines for what a schema says: each member with its types, values, and whether it is required; nothing of a draft."""
+    if isinstance(schema, dict) and schema.get("$comment") != "draft":
         if "$ref" in schema:
             seen.append(f"{path} is {schema['$ref']}")
         for word in ("type", "enum", "const"):
             values = schema.get(word, [])
             seen += [f"{path} {word} {value}" for value in (values if isinstance(values, list) else [values])]
         for name, part in schema.get("properties", {}).items():
+            if part.get("$comment") == "draft":
+                continue
             seen.append(f"{path}.{name}{' required' if name in schema.get('required', ()) else ''}")
             members(part, f"{path}.{name}", seen)
         for word in ("items", "additionalProperties", "anyOf", "oneOf", "allOf", "then", "else"):
