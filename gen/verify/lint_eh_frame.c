@@ -201,7 +201,9 @@ bool lint_eh_frame(
 		return err_set(err, ERR_NOTHING, "no .eh_frame, nothing to do");
 	if (!cfi_frames_read(&section, &eh.frames, err))
 		return false;
-	ok = cfi_ranges_read(&eh.frames, &ranges, err);
+	ok = eh.frames.n_fdes || eh.frames.n_diags ||
+	     err_set(err, ERR_NOTHING, "no CFI: no FDE, nothing to do");
+	ok = ok && cfi_ranges_read(&eh.frames, &ranges, err);
 	result->all = (struct lint_eh_sum){
 	    eh.frames.n_fdes - ranges.n_duplicates, ranges.code_bytes};
 	ok = ok && lint_eh_judge(&eh, err);
