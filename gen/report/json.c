@@ -235,6 +235,10 @@ static json_t *gap_of(const void *context, size_t i)
 	if (object && more && more->section && strcmp(more->section, ".eh_frame") != 0)
 		object = report_json_kept(object,
 		    json_object_set_new(object, "section", json_string(more->section)));
+	if (object && more && more->later)
+		object = report_json_kept(
+		    object, json_object_set_new(object, "with_format_3",
+				json_integer(report_json_count(more->later))));
 	if (object && more && more->rule)
 		object = report_json_kept(
 		    object, json_object_set_new(object, "rule", json_utf8(more->rule)));

@@ -164,6 +164,31 @@ static const struct cfi_range *details_range(
 								: NULL;
 }
 
+/* Asks the last version for the rows of a gap. What was left out by other rules than a version's stays out. */
+static uint64_t details_later(const struct cfi_input *input, const struct cfi_fde *fde,
+    const struct cfi_table *table, const struct coverage_gap *gap)
+{
+	const struct target target =
+	    target_for(input->arch, SFRAME_VERSION_3, &input->frames.cies[fde->cie]);
+	uint64_t bytes = 0;
+
+	if (input->policy.options->format >= SFRAME_VERSION_3 ||
+	    refusal_needs(gap->why, input->arch) != SFRAME_VERSION_3)
+		return 0;
+	for (size_t i = cfi_table_row_at(table, gap->start);
+	     i < table->n_rows && table->rows[i].pc < gap->end; i++) {
+		const uint64_t pc = table->rows[i].pc, next = i + 1 < table->n_rows
+								  ? table->rows[i + 1].pc
+								  : table->end;
+		struct sf_row row;
+
+		if (reduce_row(&target, &table->rows[i], &row) == REFUSE_NOTHING)
+			bytes += (next < gap->end ? next : gap->end) -
+				 (pc > gap->start ? pc : gap->start);
+	}
+	return bytes;
+}
+
 static bool details_rules(const struct cfi_input *input, const struct coverage *coverage,
     struct report_gap *gaps)
 {
@@ -193,6 +218,8 @@ static bool details_rules(const struct cfi_input *input, const struct coverage *
 		}
 		if (!readable || !interp.table.n_rows)
 			continue;
+		gaps[i].later =
+		    details_later(input, fde, &interp.table, &coverage->gaps[i]);
 		gaps[i].rule = report_rule_text(
 		    input->arch, &interp.table.rows[cfi_table_row_at(&interp.table, pc)]);
 		ok = gaps[i].rule != NULL;
@@ -218,6 +245,8 @@ static bool details_gaps(const struct image *image, const struct options *option
 	     (details_rules(&input, &report->coverage, report->details.gaps) ||
 		 err_set_nomem(err));
 	cfi_input_deinit(&input);
+	for (size_t i = 0; i < report->coverage.n_gaps; i++)
+		report->details.later += report->details.gaps[i].later;
 	return ok;
 }
 

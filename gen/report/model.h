@@ -51,6 +51,8 @@ struct report_gap {
 	char *rule;	     /* of its first row, owned; NULL without a row */
 	const char *section; /* with the FDE; NULL without an FDE in a section */
 	uint64_t cfi;	     /* of the FDE, bytes from the start of that section */
+	uint64_t
+	    later; /* bytes that have rows in the last version; 0 when that is asked for */
 };
 
 struct report_stretch {
@@ -72,6 +74,7 @@ struct report_details {
 	size_t n_sections, cap_sections;
 	/* One for each of coverage.gaps. */
 	struct report_gap *gaps;
+	uint64_t later;			  /* their sum */
 	struct report_stretch *stretches; /* ascending by start */
 	size_t n_stretches, cap_stretches;
 	/* Sums of the stretches; and padding between them. */

@@ -244,6 +244,10 @@ static void report_refusals(const struct report *report, FILE *out)
 			fprintf(out, "; needs v%u", needs);
 		fputc('\n', out);
 	}
+	if (report->details.later)
+		fprintf(out,
+		    "  version 3 has rows for %" PRIu64 " byte%s of these (--format=3)\n",
+		    report->details.later, num_s(report->details.later));
 }
 
 /* The name of the function, where there is one, and the end of the line. A demangled name
