@@ -14,7 +14,7 @@ import tempfile
 
 import schema_lib
 from elf_text import sections
-from tap import check, plan, run
+from tap import check, must, plan, run
 
 
 def numbers(value):
@@ -59,6 +59,15 @@ def huge(tool, program, work):
               f"and a table of {len(files)} files has no negative share", made.stdout)
 
 
+def later(tool):
+    """What version 3 is said to add to the gaps of version 2 is what its own report covers more."""
+    file = must("gcc", "-print-file-name=libc.so.6").strip()
+    old, new = (schema_lib.document(run(tool, "report", "--json", f"--format={version}", file).stdout)["files"][0] for version in "23")
+    more = new["code"]["covered"] - old["code"]["covered"]
+    check(sum(gap.get("with_format_3", 0) for gap in old["gaps"]) == more > 0, "the gaps say what version 3 adds", more)
+    check(not any("with_format_3" in gap for gap in new["gaps"]) and new["gaps"], "and nothing where it is asked for", new["gaps"])
+
+
 def main():
     tool, program = sys.argv[1], os.path.realpath("/bin/ls")
     with tempfile.TemporaryDirectory() as work:
@@ -78,6 +87,7 @@ def main():
             "method",
         )
         huge(tool, program, work)
+        later(tool)
         gaps = sum(g["size"] for g in file["gaps"])
         refused = sum(r["bytes"] for r in file["refused"].values())
         check(gaps == refused > 0, "gaps and refusals add up")

@@ -8,12 +8,13 @@ or two, and named with its severity and what it costs. Counts of real files are 
 import json
 import os
 import re
+import shutil
 import struct
 import sys
 import tempfile
 
 from elf_text import fdes, sections
-from tap import check, must, plan, run
+from tap import check, must, plan, run, skip
 
 tool, root = sys.argv[1], sys.argv[2]
 FOR = "--for=linux-eh-frame"
@@ -184,6 +185,19 @@ def check_vectors(work):
         check(status == 0 and "walks 100.00% of 48 bytes with CFI, 3 of 3 functions" in text, f"{cfi!r}: walked", text)
 
 
+def check_s390x(work):
+    """Functions of s390x save SP, and no expression will do there."""
+    source, made = os.path.join(work, "s390x.s"), os.path.join(work, "s390x.so")
+    for rule, cfi in ((None, ".cfi_offset 15, -40"), (None, ".cfi_register 14, 16"), ("cfa-expr", escape(0x0f, 3, 0x7b, 8, 6)),
+                      ("sp-rule", ".cfi_undefined 15")):
+        with open(source, "w", encoding="ascii") as file:
+            file.write(".text\nf: .cfi_startproc\nnopr\nnopr\nnopr\n" + cfi + "\n.rept 5\nnopr\n.endr\n.cfi_endproc\n")
+        must("s390x-linux-gnu-as", "-o", source + ".o", source)
+        must("s390x-linux-gnu-ld", "-shared", "--eh-frame-hdr", "-o", made, source + ".o")
+        found, status, text = lint(made)
+        check((found == {rule: (WORDS["ENDS"], 10)} and status == 1) if rule else status == 0, f"s390x: {cfi}", text)
+
+
 def check_real(work):
     """What readelf counts in files of the system, and in a static program."""
     static = os.path.join(work, "static")
@@ -220,6 +234,10 @@ def check_use(work):
 
 with tempfile.TemporaryDirectory() as directory:
     check_vectors(directory)
+    if shutil.which("s390x-linux-gnu-ld"):
+        check_s390x(directory)
+    else:
+        skip("s390x", "no binutils for it")
     check_real(directory)
     check_use(directory)
 plan()
