@@ -75,16 +75,21 @@ bool report_lint_eh_frame(
 void report_eh_frame(const struct report *report, FILE *out)
 {
 	const struct lint_eh_frame *result = &report->details.eh_frame;
+	const uint64_t walked = result->dropped ? 0 : result->walked.bytes,
+		       covered =
+			   coverage_share(&report->coverage, COVERAGE_OF_TEXT).covered,
+		       differ = covered > walked ? covered - walked : walked - covered;
 
 	if (!result->all.functions)
 		return;
 	fputs("  " READER_EH_FRAME " ", out);
 	eh_frame_share(result, out);
-	if (result->lacks_hdr)
-		fputs("; only .eh_frame_hdr is missing", out);
+	fprintf(out, "%s\n                 .sframe v%u has %" PRIu64 " byte%s %s",
+	    result->lacks_hdr ? "; only .eh_frame_hdr is missing" : "", report->version,
+	    differ, num_s(differ), covered < walked ? "fewer" : "more");
 	if (report->coverage.n_calls)
-		fprintf(out, "; no row behind %zu last call%s", report->coverage.n_calls,
-		    num_s(report->coverage.n_calls));
+		fprintf(out, "; .eh_frame has no row behind %zu last call%s",
+		    report->coverage.n_calls, num_s(report->coverage.n_calls));
 	fputc('\n', out);
 }
 
