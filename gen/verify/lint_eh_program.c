@@ -80,34 +80,12 @@ static enum lint_eh_rule lint_eh_cie(const struct lint_eh *eh, const struct cfi_
 }
 
 /*
- * Operands: u and s an unsigned and a signed LEB128, f and F the same times the data factor, e an expression, a digit a
- * number of so many bytes; - none at all. An empty string: not known to the reader.
+ * Operands, by opcode up to the last of DWARF 5: u and s an unsigned and a signed LEB128, f and F the same times the data
+ * factor, e an expression, a digit a number of so many bytes; - none at all. An empty string: not known to the reader.
  */
-static const char eh_operands[][3] = {
-    [DW_CFA_nop] = "-",
-    [DW_CFA_advance_loc1] = "1",
-    [DW_CFA_advance_loc2] = "2",
-    [DW_CFA_advance_loc4] = "4",
-    [DW_CFA_offset_extended] = "uf",
-    [DW_CFA_restore_extended] = "u",
-    [DW_CFA_undefined] = "u",
-    [DW_CFA_same_value] = "u",
-    [DW_CFA_register] = "uu",
-    [DW_CFA_remember_state] = "-",
-    [DW_CFA_restore_state] = "-",
-    [DW_CFA_def_cfa] = "uu",
-    [DW_CFA_def_cfa_register] = "u",
-    [DW_CFA_def_cfa_offset] = "u",
-    [DW_CFA_def_cfa_expression] = "e",
-    [DW_CFA_expression] = "ue",
-    [DW_CFA_offset_extended_sf] = "uF",
-    [DW_CFA_def_cfa_sf] = "us",
-    [DW_CFA_def_cfa_offset_sf] = "s",
-    [DW_CFA_val_offset] = "uf",
-    [DW_CFA_val_offset_sf] = "uF",
-    [DW_CFA_val_expression] = "ue",
-    [DW_CFA_GNU_args_size] = "u",
-};
+static const char eh_operands[DW_CFA_val_expression + 1][3] = {"-", "", "1", "2", "4",
+    "uf", "u", "u", "u", "uu", "-", "-", "uu", "u", "u", "e", "ue", "uF", "us", "s", "uf",
+    "uF", "ue"};
 
 /* Reads the operands from number i on. */
 static bool lint_eh_operands(
@@ -264,6 +242,7 @@ static enum lint_eh_rule lint_eh_do(
 static enum lint_eh_rule lint_eh_insn(struct lint_eh_run *run)
 {
 	uint64_t values[2] = {0};
+	const char *operands;
 	uint8_t op, high;
 
 	run->at = run->rd.pos;
@@ -278,9 +257,12 @@ static enum lint_eh_rule lint_eh_insn(struct lint_eh_run *run)
 		     : high == DW_CFA_offset	? DW_CFA_offset_extended
 						: DW_CFA_restore_extended;
 	}
-	if (op >= sizeof(eh_operands) / sizeof(eh_operands[0]) || !eh_operands[op][0])
+	operands = op == DW_CFA_GNU_args_size	 ? "u"
+		   : op <= DW_CFA_val_expression ? eh_operands[op]
+						 : "";
+	if (!*operands)
 		return LINT_EH_INSN_KNOWN;
-	if (!lint_eh_operands(run, eh_operands[op], high != 0, values))
+	if (!lint_eh_operands(run, operands, high != 0, values))
 		return LINT_EH_INSN_READABLE;
 	return lint_eh_do(run, op, values);
 }
