@@ -11,7 +11,7 @@ import sys
 
 import tap
 
-TOP = "base cfi sframe code gen cmd include walk profile tests examples docs packaging .ci"
+TOP = "base cfi sframe code gen cmd include walk profile tests examples docs packaging kit .ci"
 LAYERS = """
 include: .
 walk: include
