@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """make.py >sections.json: writes the sections of the kit and what they mean.
 
@@ -18,7 +17,7 @@ A64BE = Machine("aarch64-be", 1, ">", 31, 29, 0)
 S390 = Machine("s390x", 4, ">", 15, 11, 0)
 Row = collections.namedtuple("Row", "start cfa ra fp signed size words")
 Func = collections.namedtuple("Func", "start size rows type rep key_b signal flex rows_of raw")
-HERE, F = 0x402000, 0x401000  # the section, and the first function
+HERE, F = 0x10000402000, 0x10000401000  # the section, and the first function
 KIT = {"kit": 1, "license": "MIT", "about": "README.md", "sections": []}
 SECTIONS = []
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """run.py [--all] [--check] [--only=GLOB] PROGRAM [ARG...]: drives a reader of SFrame by the protocol of README.md. TAP.
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "include/eh2sframe-walk.h"
+#include <eh2sframe-walk.h>
 
 enum { LINE = 1 << 20, ABI = 4, S390X_SP = 160 };
 static const uint64_t TOP = 1 << 24, STEP = 1 << 20; /* values of registers */
