@@ -44,7 +44,7 @@ bad = "".join(why for ok, why in results if not ok)
 check(not bad and len(results) > 150, f"verify: {len(results)} sections", bad)
 number = release()
 known = ("v1-aarch64*-[psw]*" if number <= (2, 40) else "v2-aarch64-section-relative*" if number < (2, 45) else
-         "v2-aarch64*-[pr]*" if number < (2, 46) else "v3-aarch64*-[psw]*")
+         "v2-[ax]*-plain" if number < (2, 46) else "v3-aarch64*-[psw]*")
 for name, program in (("readelf", ["dump.py", "readelf", "--sframe=.sframe"]),
                       ("libsframe", ["libsframe.py", ctypes.util.find_library("sframe")])):
     if not program[-1]:
