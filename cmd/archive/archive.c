@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads an archive, opens its members, and writes it again with other bodies for some of them. */
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +139,14 @@ bool archive_open(
 	*archive = (struct archive){.path = path};
 	input->fd =
 	    fd < 0 ? regular_open(path, &input->was) : regular_copy(fd, &input->was);
-	if (input->fd < 0 || regular_read(input->fd, magic, MAGIC, 0) != MAGIC)
+	/* A name that leads nowhere, or to no file, is refused where files are opened. */
+	if (input->fd < 0)
+		return (errno != EIO && errno != ENOSPC) ||
+		       cmd_fail_errno(error, "cannot open");
+	n = regular_read(input->fd, magic, MAGIC, 0);
+	if (n < 0)
+		return cmd_fail_errno(error, "cannot read");
+	if (n != MAGIC)
 		return true;
 	archive->thin = !memcmp(magic, "!<thin>\n", MAGIC);
 	if (!archive->thin && memcmp(magic, "!<arch>\n", MAGIC) != 0)
