@@ -235,7 +235,7 @@ static bool run_apart(const struct args *args, int *status)
 	return *status == EH2SFRAME_DONE;
 }
 
-/* Whether the first path is an archive, which is done with then, as a tree would be. */
+/* Runs the verb on the members of an archive, as on the files of a tree. False: the first path is none. */
 static bool run_archive(const struct args *args, int *status)
 {
 	struct args as_tree = *args;
@@ -248,9 +248,9 @@ static bool run_archive(const struct args *args, int *status)
 	} else if (!archive.bytes) {
 		archive_close(&archive);
 		return false;
-		/* Not each member has what a pattern is of. */
 	} else if (!eh2sframe_options_set(
 		       args->options, "allow-unmatched", NULL, &error)) {
+		/* A pattern need not match in each member, so it may match in none. */
 		*status = print_error(NULL, &error);
 	} else if (args->cfi_path || args->linked_only) {
 		cmd_fail(&error, EH2SFRAME_USAGE,

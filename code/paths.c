@@ -212,37 +212,6 @@ bool code_paths_visit(const struct code_paths *paths,
 	return true;
 }
 
-struct paths_wanted {
-	uint64_t pc;
-	const struct code_insn *insn; /* NULL: not met yet */
-	struct code_state *state;
-};
-
-static bool paths_want(void *context, const struct code_place *place)
-{
-	struct paths_wanted *wanted = context;
-
-	if (place->pc != wanted->pc)
-		return true;
-	wanted->insn = place->insn;
-	code_state_copy(wanted->state, place->state);
-	return false;
-}
-
-bool code_paths_behind(
-    const struct code_paths *paths, uint64_t pc, struct code_state *state)
-{
-	struct paths_wanted wanted = {.pc = pc, .state = state};
-	const struct code_range *range;
-	const size_t place = code_paths_place(paths, pc, &range);
-	const uint32_t walk = place == SIZE_MAX ? 0 : paths->bytes[place].walk;
-
-	if (!walk || paths_visit_walk(paths, walk - 1, paths_want, &wanted))
-		return false;
-	code_paths_step(paths, state, pc, wanted.insn);
-	return true;
-}
-
 bool code_paths_is_loose(const struct code_paths *paths)
 {
 	return paths->loose;

@@ -108,13 +108,6 @@ struct code_place {
 bool code_paths_visit(const struct code_paths *paths,
     bool (*visit)(void *context, const struct code_place *place), void *context);
 
-/*
- * The state behind the call at pc if it returns, by all ways that have been followed to it. For
- * host->seed. False: no way leads to it.
- */
-bool code_paths_behind(
-    const struct code_paths *paths, uint64_t pc, struct code_state *state);
-
 /* A table was read whose index may be bounded by its bits only. */
 bool code_paths_is_loose(const struct code_paths *paths);
 /* A way leads to bytes that are no instruction. */

@@ -184,7 +184,7 @@ def case(name, says, machine, version, funcs, returns=(), also={}, **how):
     add(f"v{version}-{machine.name}-{name}", says, section(machine, version, funcs, **how), asks, machine)
 
 
-# What functions do.
+# Instructions of functions.
 
 PLAIN = {
     X86: [row(0, "sp+8"), row(1, "sp+16", fp="c-16"), row(4, "fp+16", fp="c-16"), row(31, "sp+8")],

@@ -17,7 +17,7 @@
 enum { HEADER = 60, NAME_SIZE = 16, SIZE_AT = 48, SIZE_SIZE = 10, MARK_AT = 58 };
 /* No file has a longer name. */
 enum { MAGIC = 8, MAX_NAME = 4096 };
-/* Of the name of BSD's table, which may go on with " SORTED". */
+/* BSD's table has this name, which may go on with " SORTED". */
 #define SYMDEF "__.SYMDEF"
 
 /* A number in decimal, with blanks behind it. At most 15 digits, so it fits. */

@@ -25,7 +25,7 @@ struct archive {
 			ARCHIVE_SYMBOLS_BSD, /* another form */
 			ARCHIVE_TABLE,	     /* any other */
 		} kind;
-		/* Where its header is, its body, the end of that, and the header behind it. */
+		/* Offsets of its header, its body, the end of that, and the header behind it. */
 		size_t at, body, end, next;
 		const char *name; /* in bytes */
 		size_t name_size;
@@ -46,7 +46,7 @@ void archive_close(struct archive *archive);
 
 /* "lib.a(member.o)", for people; the caller frees it. NULL: memory ran out. */
 char *archive_name(const struct archive *archive, size_t i);
-/* What a member is by its first bytes. That of a thin archive is taken for an object. */
+/* Tells a member by its first bytes. One of a thin archive is taken for an object. */
 enum eh2sframe_kind archive_kind(const struct archive *archive, size_t i);
 /* Opens an object by this name, before the archive is closed; or a thin archive's file, whose name is relative to it. */
 struct eh2sframe_file *archive_member_open(const struct archive *archive, size_t i,

@@ -46,7 +46,7 @@ static json_t *archive_object(
 	return object;
 }
 
-/* The same of any member. */
+/* Any member's object; json_null for one that is no ELF file. */
 static json_t *archive_member(
     struct archive_work *work, size_t i, struct eh2sframe_error *error)
 {

@@ -87,7 +87,7 @@ static bool batch_has_document(const struct args *args)
 	return args->json_path || args->json || args->html;
 }
 
-/* Whether there is a report instead of a text about the run. */
+/* True if there is a report instead of a text about the run. */
 static bool batch_is_report(const struct batch_run *run)
 {
 	return run->args->verb == VERB_REPORT ||

@@ -8,8 +8,8 @@ const struct reader reader_names[READER_N_NAMES] = {
     {"glibc", READER_GLIBC, 2, true, true, false,
 	"glibc 2.42 to 2.44 with --enable-sframe, 2025-07 to 2026-07"},
     {"linux-user", READER_LINUX_USER, 3, true, true, true,
-	"Linux \"unwind_user/sframe\", the posted series, behind the 14th round, "
-	"2026-05"},
+	"Linux \"unwind_user/sframe\", the posted series, a state after the 14th "
+	"round of 2026-05"},
     {"linux-arm64", READER_LINUX_ARM64, 3, true, true, true,
 	"Linux \"unwind, arm64: add sframe unwinder\", the posted series, 2026-04"},
     {"binutils-2.40", READER_BINUTILS_2_40, 1, false, false, false,

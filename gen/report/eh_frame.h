@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the posted reader of .eh_frame can walk, in words and as JSON. */
+/* The part of a file that the posted reader of .eh_frame can walk, in words and as JSON. */
 #ifndef GEN_REPORT_EH_FRAME_H
 #define GEN_REPORT_EH_FRAME_H
 

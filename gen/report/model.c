@@ -250,7 +250,7 @@ static bool details_gaps(const struct image *image, const struct options *option
 	return ok;
 }
 
-/* What the reader of .eh_frame would walk, where there is one and .eh_frame, too. */
+/* Judges .eh_frame for its reader, where the machine has one and the file such a section. */
 static bool details_eh_frame(
     const struct image *image, struct report_details *details, struct err *err)
 {

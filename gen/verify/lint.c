@@ -24,14 +24,15 @@ static const struct {
 struct lint_run {
 	const struct sf_view *view;
 	const struct image *image; /* NULL: none */
-	const struct arch *arch;   /* of image; NULL: none */
+	const struct arch *arch;   /* of image; NULL: its code is not read */
 	bool object;		   /* of a relocatable object, which has no segments */
 	unsigned int readers;	   /* asked for, and reading this version */
 	struct lint_result *result;
 	uint64_t n_rows, row_bytes; /* of all functions, shared ones each time */
 	struct sf_func last;	    /* the function before, whose field is at last_off */
 	uint64_t last_off;
-	const GElf_Phdr *code; /* where the first function is; NULL: none yet */
+	const GElf_Phdr *last_code; /* where it is; NULL: in no segment */
+	const GElf_Phdr *code;	    /* where the first function is; NULL: none yet */
 };
 
 const char *lint_rule_name(enum lint_rule rule)
@@ -181,7 +182,8 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 
 /* The kernel registers the section for each executable segment; when it validates, all
  * functions must be in that one. */
-static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t off)
+static const GElf_Phdr *lint_code(
+    struct lint_run *run, const struct sf_func *func, uint64_t off)
 {
 	const GElf_Phdr *code = image_code_segment(run->image, func->start, func->size);
 
@@ -191,6 +193,7 @@ static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t
 		lint_broken(run, LINT_RULE_FUNC_CODE, off, func->start);
 	else if (code != run->code)
 		lint_broken(run, LINT_RULE_FUNC_SEGMENT, off, func->start);
+	return code;
 }
 
 /* The function before is the last one in front of next. Where it ends in a call and filler is all that follows, a reader
@@ -198,12 +201,10 @@ static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t
 static void lint_return(struct lint_run *run, uint64_t next)
 {
 	const struct sf_func *f = &run->last;
-	const GElf_Phdr *code = run->arch && f->size
-				    ? image_code_segment(run->image, f->start, f->size)
-				    : NULL;
+	const GElf_Phdr *code = run->last_code;
 	const uint64_t end = f->start + f->size;
 
-	if (!code || f->pcmask || f->signal_frame)
+	if (!run->arch || !code || !f->size || f->pcmask || f->signal_frame)
 		return;
 	if (next > code->p_vaddr + code->p_filesz)
 		next = code->p_vaddr + code->p_filesz;
@@ -217,6 +218,7 @@ static void lint_return(struct lint_run *run, uint64_t next)
 static void lint_func(struct lint_run *run, const struct sf_view_func *func, bool first)
 {
 	const struct sf_func *f = &func->func;
+	const GElf_Phdr *code = NULL;
 	uint64_t off = func->field_off;
 
 	if (f->size == 0)
@@ -238,7 +240,7 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 	if (func->flex)
 		lint_broken(run, LINT_RULE_NO_FLEX, off, f->start);
 	if (run->image)
-		lint_code(run, f, off);
+		code = lint_code(run, f, off);
 	/* Without the flag the order means nothing; rule sorted speaks for that. */
 	if (!first && run->view->flags & SFRAME_F_FDE_SORTED) {
 		if (f->start <= run->last.start)
@@ -250,6 +252,7 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 	}
 	run->last = *f;
 	run->last_off = off;
+	run->last_code = code;
 	run->n_rows += f->n_rows;
 }
 
@@ -298,8 +301,9 @@ static void lint_funcs(struct lint_run *run)
 		lint_broken(run, LINT_RULE_COUNT, SFRAME_HDR_NUM_FRES, 0);
 }
 
-void lint_section(const struct sf_view *view, const struct image *image,
-    unsigned int readers, struct lint_result *result)
+/* own: a section that was just made, by a writer that looked where functions end in calls. */
+static void lint_all(const struct sf_view *view, const struct image *image,
+    unsigned int readers, bool own, struct lint_result *result)
 {
 	unsigned int known = lint_readers(view);
 	struct lint_run run = {.view = view,
@@ -309,7 +313,7 @@ void lint_section(const struct sf_view *view, const struct image *image,
 	    .result = result};
 
 	*result = (struct lint_result){0};
-	if (run.image)
+	if (run.image && !own)
 		run.arch = arch_find(image->ehdr.e_machine, image->big_endian);
 	lint_count(&run, LINT_RULE_VERSION, readers & ~known, SFRAME_HDR_VERSION, 0);
 	lint_header(&run);
@@ -321,14 +325,19 @@ void lint_section(const struct sf_view *view, const struct image *image,
 		lint_broken(&run, LINT_RULE_ROW_SHARED, view->row_off, 0);
 }
 
+void lint_section(const struct sf_view *view, const struct image *image,
+    unsigned int readers, struct lint_result *result)
+{
+	lint_all(view, image, readers, false, result);
+}
+
 /*
- * A file's segments are its own, and so is filler that belongs to no section of code. Rows are shared in a big-endian
- * section only where --optimize=share was given, which a reader that was named does not excuse.
+ * A file's segments are its own. Rows are shared in a big-endian section only where --optimize=share was given, which a
+ * reader that was named does not excuse.
  */
 static bool lint_not_ours(int rule, bool named)
 {
-	return rule == LINT_RULE_FUNC_SEGMENT || rule == LINT_RULE_CALL_AT_END ||
-	       (rule == LINT_RULE_ROW_SHARED && !named);
+	return rule == LINT_RULE_FUNC_SEGMENT || (rule == LINT_RULE_ROW_SHARED && !named);
 }
 
 /* The first broken rule that counts. More rules count for a reader that was named. */
@@ -347,7 +356,7 @@ bool lint_own(const struct sf_view *view, const struct image *image,
 	struct lint_result result;
 	int i;
 
-	lint_section(view, image, lint_readers_of(view), &result);
+	lint_all(view, image, lint_readers_of(view), true, &result);
 	i = lint_first(&result, false);
 	if (i < LINT_N_RULES)
 		return err_set(err, ERR_INTERNAL,
@@ -356,7 +365,7 @@ bool lint_own(const struct sf_view *view, const struct image *image,
 		    result.rules[i].off);
 	if (!named)
 		return true;
-	lint_section(view, image, named->bit, &result);
+	lint_all(view, image, named->bit, true, &result);
 	i = lint_first(&result, true);
 	return i == LINT_N_RULES ||
 	       err_set(err, ERR_UNSUPPORTED,

@@ -75,14 +75,14 @@ struct lint_eh_frame {
 		uint64_t pc;  /* of the first address that it costs; 0: of none */
 	} rules[LINT_EH_KEPT];
 	struct lint_eh_sum all; /* that the FDEs of .eh_frame describe */
-	/* Of these: from end to end and in all; and the others, by the first rule that they break. */
+	/* Parts of all: functions from end to end and bytes anywhere; and the others, by the first rule that they break. */
 	struct lint_eh_sum walked, severe[2];
 	bool
 	    dropped; /* a rule that drops the module is broken, so the whole file is lost */
 	bool lacks_hdr; /* which is .eh_frame_hdr, and nothing else */
 };
 
-/* Whether the reader exists for the machine of a linked file. */
+/* True for a linked file of a machine that has the reader. */
 bool lint_eh_reads(const struct image *image);
 /* Judges such a file. Where it has no table, as if it had one. Linear in its size, but for sorting. ERR_NOTHING without
  * CFI. */

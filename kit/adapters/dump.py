@@ -56,7 +56,7 @@ def gnu(text, names):
 
 
 def llvm(text, names):
-    """The same of llvm-readobj."""
+    """Rows as llvm-readobj prints them."""
     found, row = [], {}
     for name, value in re.findall(r"^ *([A-Za-z0-9 ]+?)(?: \(unused\))?: (.*?)(?: \(.*\))?$", text[text.index("Function Index ["):], re.M):
         if name == "PC":

@@ -10,7 +10,7 @@ extern "C" {
 
 enum { ENDS_SIZES = 16, ENDS_KINDS = 5 };
 
-/* Of abort, assert, the stack protector, exit, and a function of one's own. */
+/* Ends in abort, assert, the stack protector, exit, and a function of one's own. */
 extern void (*const ends_c[ENDS_KINDS][ENDS_SIZES])(int);
 enum { ENDS_EXIT = 3 };
 /* Panics in as many ways as there are sizes. */

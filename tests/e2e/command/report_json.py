@@ -60,7 +60,7 @@ def huge(tool, program, work):
 
 
 def later(tool):
-    """What version 3 is said to add to the gaps of version 2 is what its own report covers more."""
+    """A report of version 3 covers more by just what that of version 2 says of its gaps."""
     file = must("gcc", "-print-file-name=libc.so.6").strip()
     old, new = (schema_lib.document(run(tool, "report", "--json", f"--format={version}", file).stdout)["files"][0] for version in "23")
     more = new["code"]["covered"] - old["code"]["covered"]

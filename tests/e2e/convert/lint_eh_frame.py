@@ -40,7 +40,7 @@ SOURCE = """
     function third
     end
 """
-# What no directive says: records by hand, in a program whose linker makes no table of them.
+# Records by hand, for what no directive says, in a program whose linker makes no table of them.
 CIE = """cie: .long 2f - 1f
 1:  .long 0
     .byte 1, 'z', 'R', 0, 1, 0x78, 16, 1, {encoding}, 12, 7, 8, 0x90, 1
@@ -199,7 +199,7 @@ def check_s390x(work):
 
 
 def check_real(work):
-    """What readelf counts in files of the system, and in a static program."""
+    """The sums are those that readelf counts in files of the system, and in a static program."""
     static = os.path.join(work, "static")
     with open(static + ".c", "w", encoding="ascii") as file:
         file.write("int main(void) { return 0; }\n")

@@ -101,7 +101,7 @@ def links(made, plain):
 
 
 def mixed():
-    """Of the version that ld takes, and of another: its words, and both cures."""
+    """Objects of the version that ld takes, and of another: its words, and both cures."""
     other = ["--format=2"] if FORMAT[0] != "--format=2" else ["--format=3"]
     must("gcc", "-O2", "-c", "f.c")
     must("ar", "rcs", "plain.a", "f.o")
