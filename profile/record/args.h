@@ -24,7 +24,7 @@ struct record_args {
 	uint32_t frequency, stack_size;
 	double duration; /* s; 0: no limit */
 	pid_t pid;	 /* 0: none */
-	bool all, cycles, user, raw, guess, preload, quiet, help, version;
+	bool all, cycles, user, raw, guess, quiet, help, version;
 	char **command; /* ends with NULL; or NULL */
 };
 

@@ -43,8 +43,6 @@ static int record(const struct record_args *args)
 	} else {
 		if (!args->quiet)
 			recorder_summary(&recorder);
-		if (args->preload)
-			preloaded_say(&recorder.preloaded, args->command[0]);
 		/* With -d it may go on. */
 		recorder_command_drop(&recorder);
 		status = record_status(&recorder);

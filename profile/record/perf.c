@@ -142,14 +142,13 @@ static bool perf_refused(
 	if (*denied && errno != ENOSYS && paranoid > wanted)
 		return err_set(err, ERR_IO,
 		    "perf_event_open is not permitted: set kernel.perf_event_paranoid, "
-		    "which is %d, to %d by sysctl, or give this program CAP_PERFMON; "
-		    "--preload records a command without it",
+		    "which is %d, to %d by sysctl, or give this program CAP_PERFMON",
 		    paranoid, wanted);
 	if (*denied)
 		return err_set(err, ERR_IO,
 		    "perf_event_open is not permitted here: the process is another "
 		    "user's, or a container refuses the call; give this program "
-		    "CAP_PERFMON; --preload records a command without it");
+		    "CAP_PERFMON");
 	if (errno == ENOENT || errno == EOPNOTSUPP)
 		return err_set(err, ERR_IO,
 		    "this machine has no event %s; use -e cpu-clock",

@@ -24,8 +24,6 @@ enum { RECORDER_QUEUE = 128 << 20 };
 #define RECORDER_MARGIN UINT64_C(5000000)
 /* How long a record may stay in a ring that is not half full. */
 enum { RECORDER_WAIT_MS = 250 };
-/* The same for samples of a preloaded library. */
-enum { RECORDER_WAIT_PRELOADED_MS = 20 };
 
 static uint64_t recorder_clock(clockid_t clock)
 {
@@ -154,10 +152,6 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 	const struct record_args *args = recorder->args;
 	char path[64];
 
-	if (args->preload)
-		return preloaded_begin(&recorder->preloaded, args->frequency, args->guess,
-			   &recorder->queue, &recorder->unwinder, err) &&
-		       recorder_command(recorder, err);
 	if (args->all)
 		return perf_open(
 		    &recorder->perf, PERF_WHOLE_SYSTEM, false, &recorder->denied, err);
@@ -308,44 +302,14 @@ static bool recorder_pid_ended(const struct recorder *recorder)
 	return recorder->args->pid && kill(recorder->args->pid, 0) != 0 && errno == ESRCH;
 }
 
-/* When a recording that is begun now is over. */
-static uint64_t recorder_over(const struct recorder *recorder)
-{
-	double duration = recorder->args->duration;
-
-	return duration > 0 && duration < 1e9
-		   ? recorder_clock(CLOCK_MONOTONIC) + (uint64_t)(duration * 1e9)
-		   : UINT64_MAX;
-}
-
-/* Empties the slots of threads until the recording ends. */
-static void recorder_loop_preloaded(struct recorder *recorder)
-{
-	struct preloaded *preloaded = &recorder->preloaded;
-	struct pollfd polls[] = {{.fd = recorder->signals, .events = POLLIN},
-	    {.fd = preloaded->listen, .events = POLLIN}};
-	uint64_t end = recorder_over(recorder), now = 0;
-	unsigned int interrupts = 0;
-	bool ends = false;
-
-	while (!ends && now < end) {
-		poll(polls, 2, RECORDER_WAIT_PRELOADED_MS);
-		ends = recorder_signals(recorder, &interrupts);
-		now = recorder_clock(CLOCK_MONOTONIC);
-		/* false: the walker has ended. */
-		ends |= !preloaded_hear(preloaded) ||
-			!preloaded_drain(preloaded, now - RECORDER_MARGIN);
-	}
-	preloaded_end(preloaded);
-	if (!preloaded_drain(preloaded, UINT64_MAX))
-		return;
-}
-
 /* Empties the rings until the recording ends. */
 static void recorder_loop(struct recorder *recorder)
 {
 	struct perf *perf = &recorder->perf;
-	uint64_t end = recorder_over(recorder);
+	double duration = recorder->args->duration;
+	uint64_t end = duration > 0 && duration < 1e9
+			   ? recorder_clock(CLOCK_MONOTONIC) + (uint64_t)(duration * 1e9)
+			   : UINT64_MAX;
 	unsigned int interrupts = 0;
 	bool ends = false;
 
@@ -411,10 +375,7 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	if (!recorder_write(recorder, err))
 		return false;
 	if (recorder_known(recorder)) {
-		if (recorder->args->preload)
-			recorder_loop_preloaded(recorder);
-		else
-			recorder_loop(recorder);
+		recorder_loop(recorder);
 		perf_stop(&recorder->perf);
 		recorder_drain(recorder, UINT64_MAX, true);
 	}
@@ -446,10 +407,8 @@ void recorder_free(struct recorder *recorder)
 		queue_close(&recorder->queue);
 		pthread_join(recorder->walker, NULL);
 	}
-	preloaded_drop(&recorder->preloaded);
 	recorder_command_drop(recorder);
 	perf_free(&recorder->perf);
-	preloaded_free(&recorder->preloaded);
 	queue_free(&recorder->queue);
 	recording_free(&recorder->writer);
 	unwinder_free(&recorder->unwinder);

@@ -13,7 +13,6 @@
 #include "profile/profile.h"
 #include "profile/record/kernel_names.h"
 #include "profile/record/perf.h"
-#include "profile/record/preloaded.h"
 #include "profile/record/queue.h"
 #include "profile/record/args.h"
 #include "profile/recording.h"
@@ -23,7 +22,6 @@ struct recorder {
 	const struct record_args *args;
 	struct profile profile;
 	struct perf perf;
-	struct preloaded preloaded;
 	struct queue queue;
 	struct recording_writer writer;
 	struct unwinder unwinder;

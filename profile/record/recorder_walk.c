@@ -67,9 +67,7 @@ static bool walk_all(struct recorder *recorder, struct err *err)
 		if (recorder->args->raw) {
 			if (!walk_raw(recorder, bytes, size, err))
 				return false;
-		} else if (recorder->args->preload
-			       ? !preloaded_event(&recorder->preloaded, bytes, size, err)
-			       : !unwinder_event(&recorder->unwinder, bytes, size, err)) {
+		} else if (!unwinder_event(&recorder->unwinder, bytes, size, err)) {
 			return false;
 		}
 		queue_done(&recorder->queue);
@@ -126,7 +124,7 @@ void recorder_summary(const struct recorder *recorder)
 	if (unwinder->n_failed)
 		fprintf(stderr, ", %zu could not be", unwinder->n_failed);
 	fprintf(stderr, "%s\n",
-	    recorder->perf.kernel || recorder->args->user || recorder->args->preload
+	    recorder->perf.kernel || recorder->args->user
 		? ""
 		: "; frames of the kernel are not permitted");
 }

@@ -143,9 +143,8 @@ bool unwinder_end(struct unwinder *unwinder, struct err *err)
 	return true;
 }
 
-/* walk_why: of a stack that was walked in its process; else GOES_ON. */
-static bool unwinder_sample(struct unwinder *unwinder, const struct event *event,
-    enum eh2sframe_walk_why walk_why, struct err *err)
+static bool unwinder_sample(
+    struct unwinder *unwinder, const struct event *event, struct err *err)
 {
 	struct profile_sample sample = {
 	    .time = event->time, .weight = event->weight, .cpu = event->cpu};
@@ -160,20 +159,11 @@ static bool unwinder_sample(struct unwinder *unwinder, const struct event *event
 		&thread->number, err))
 		return false;
 	sample.thread = thread->number;
-	if (walk_why != EH2SFRAME_WALK_WHY_GOES_ON
-		? !unwinder_walk_known(
-		      unwinder, space, event, walk_why, &sample.stack, &sample.why, err)
-		: !unwinder_walk(unwinder, space, event, &sample.stack, &sample.why, err))
+	if (!unwinder_walk(unwinder, space, event, &sample.stack, &sample.why, err))
 		return false;
 	unwinder->n_samples++;
 	unwinder->n_whys[sample.why]++;
 	return profile_add_sample(unwinder->profile, &sample, err);
-}
-
-bool unwinder_walked(struct unwinder *unwinder, const struct event *event,
-    enum eh2sframe_walk_why walk_why, struct err *err)
-{
-	return unwinder_sample(unwinder, event, walk_why, err);
 }
 
 static bool unwinder_map(
@@ -190,17 +180,13 @@ static bool unwinder_map(
 	       space_add_map(&unwinder->spaces, event->pid, &map, err);
 }
 
-bool unwinder_gone(struct unwinder *unwinder, uint32_t pid, struct err *err)
-{
-	space_remove(&unwinder->spaces, pid);
-	return unwinder->n_unknown == 0 || unwinder_name(unwinder, pid, err);
-}
-
 static bool unwinder_exit(
     struct unwinder *unwinder, const struct event *event, struct err *err)
 {
-	return !space_exit(&unwinder->spaces, event->pid, event->tid) ||
-	       unwinder_gone(unwinder, event->pid, err);
+	if (!space_exit(&unwinder->spaces, event->pid, event->tid))
+		return true;
+	space_remove(&unwinder->spaces, event->pid);
+	return unwinder->n_unknown == 0 || unwinder_name(unwinder, event->pid, err);
 }
 
 static size_t unwinder_n_registers(const struct unwinder *unwinder)
@@ -228,7 +214,7 @@ bool unwinder_event(
 	case EVENT_EXIT:
 		return unwinder_exit(unwinder, &event, err);
 	case EVENT_SAMPLE:
-		return unwinder_sample(unwinder, &event, EH2SFRAME_WALK_WHY_GOES_ON, err);
+		return unwinder_sample(unwinder, &event, err);
 	case EVENT_LOST:
 		unwinder->n_lost += event.lost;
 		return true;

@@ -71,17 +71,6 @@ void unwinder_free(struct unwinder *unwinder);
  * ERR_NOMEM, ERR_LIMIT. */
 ATTR_MUST_CHECK bool unwinder_event(
     struct unwinder *unwinder, const uint8_t *bytes, size_t size, struct err *err);
-/*
- * Adds a sample whose stack was walked in its process: event->chain has the PCs, the first frame
- * first, with the bits below, and walk_why is why the walk ended there.
- */
-#define UNWINDER_PC_EXACT (UINT64_C(1) << 63)
-#define UNWINDER_PC_GUESSED (UINT64_C(1) << 62)
-ATTR_MUST_CHECK bool unwinder_walked(struct unwinder *unwinder, const struct event *event,
-    enum eh2sframe_walk_why walk_why, struct err *err);
-/* A process has ended. */
-ATTR_MUST_CHECK bool unwinder_gone(
-    struct unwinder *unwinder, uint32_t pid, struct err *err);
 /* Names of code that was made at run time, for the processes that still run. */
 ATTR_MUST_CHECK bool unwinder_end(struct unwinder *unwinder, struct err *err);
 
@@ -93,7 +82,12 @@ uint32_t unwinder_machine(void);
 /* unwinder_walk.c: walks the stack of a sample in a process. space may be NULL. */
 ATTR_MUST_CHECK bool unwinder_walk(struct unwinder *unwinder, struct space *space,
     const struct event *event, uint32_t *stack, uint8_t *why, struct err *err);
-/* For unwinder_walked: the stack by its PCs. */
+/*
+ * The stack is known by its PCs: event->chain has them, the first frame first, with the bits below, and
+ * walk_why is why they end there.
+ */
+#define UNWINDER_PC_EXACT (UINT64_C(1) << 63)
+#define UNWINDER_PC_GUESSED (UINT64_C(1) << 62)
 ATTR_MUST_CHECK bool unwinder_walk_known(struct unwinder *unwinder, struct space *space,
     const struct event *event, enum eh2sframe_walk_why walk_why, uint32_t *stack,
     uint8_t *why, struct err *err);

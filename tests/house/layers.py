@@ -46,15 +46,14 @@ cmd/batch: base base/program cmd/archive cmd/common cmd/report cmd/sandbox
 cmd: base base/program cmd/archive cmd/batch cmd/common cmd/report cmd/sandbox
 profile: base
 profile/stacks: base base/names include profile
-profile/preload: include walk
-profile/record: base base/names include profile profile/preload profile/stacks
+profile/record: base base/names include profile profile/stacks
 profile/symbols: base base/names include profile
 profile/output: base profile profile/symbols
 profile/fold: . base base/program include profile profile/output profile/symbols
 tests/bench/compare: base cfi gen/rows sframe
 """
-# The walker, also in the source trees of others; what is injected into programs is compiled of its sources.
-BEHIND = {"walk": {"walk", "profile/preload"}}
+# The walker, also in the source trees of others.
+BEHIND = {"walk": {"walk"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 

@@ -95,8 +95,7 @@ begin cmd/sandbox main sandbox
 begin cmd/report report
 begin profile profile recording
 begin profile/stacks event facts jit profile repeat rows space spaces unwinder
-begin profile/preload preload dlclose dlopen prctl pthread_create sigaction sigaltstack signal sigtimedwait sigwait sigwaitinfo syscall thrd_create
-begin profile/record kernel_names main perf preloaded proc queue record recorder
+begin profile/record kernel_names main perf proc queue record recorder
 begin profile/symbols naming table
 begin profile/output json_text output tree
 begin profile/fold fold main

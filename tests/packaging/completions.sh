@@ -127,7 +127,7 @@ text' eh2sframe-fold --format = ''
 offers 'bash: a recording' 'files/two' eh2sframe-fold --format = text files/t
 offers 'bash: events' 'cycles' eh2sframe-record -e cy
 is 'bash: a process' grep -qx $$ <(complete_words eh2sframe-record -p $$)
-offers 'bash: the command that is recorded' 'eh2sframe-fold' eh2sframe-record --preload -F 99 eh2sframe-f
+offers 'bash: the command that is recorded' 'eh2sframe-fold' eh2sframe-record --user -F 99 eh2sframe-f
 offers 'bash: and behind --' 'eh2sframe-fold' eh2sframe-record --output = x -- eh2sframe-f
 offers 'bash: its files' 'files/two' eh2sframe-record -o x ls -l files/t
 offers 'bash: its options are not ours' '' eh2sframe-record ls --outp
@@ -193,7 +193,7 @@ two' 'eh2sframe files/'
 	zoffers 'zsh: files after =' 'two' 'eh2sframe verify --cfi=files/t'
 	zoffers 'zsh: events' 'cpu-clock
 cycles' 'eh2sframe-record --event='
-	zoffers 'zsh: the command that is recorded' 'eh2sframe-fold' 'eh2sframe-record --preload -F 99 eh2sframe-f'
+	zoffers 'zsh: the command that is recorded' 'eh2sframe-fold' 'eh2sframe-record --user -F 99 eh2sframe-f'
 	zoffers 'zsh: its files' 'two' 'eh2sframe-record -o x ls -l files/t'
 	zoffers 'zsh: a recording' 'two' 'eh2sframe-fold --format=text files/t'
 else

@@ -10,7 +10,7 @@ import tempfile
 
 import tap
 
-OTHERS = {"walker": ("walk", "backtrace"), "profiler": ("record", "fold", "preload")}
+OTHERS = {"walker": ("walk", "backtrace"), "profiler": ("record", "fold")}
 
 
 def installed(source, directory, left_out):

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 
-import elf_text
 import tap
 
 
@@ -23,7 +22,6 @@ class Recordings:
     def __init__(self, show, *files):
         self.show, self.first = show, files[0]
         self.symbols = {}
-        self.with_cfi = {}
         for path in files:
             rows = [line.split() for line in tap.must("nm", "-S", "--defined-only", path).splitlines()]
             self.symbols[path] = [(int(row[0], 16), int(row[1], 16), row[3]) for row in rows if len(row) == 4]
@@ -53,20 +51,6 @@ class Recordings:
         found = self.samples(recording)
         return len(found), sum(sample[3] in ("outermost frame", "thread of the kernel") for sample in found)
 
-    def has_cfi(self, frame):
-        """Whether readelf finds an FDE for the code of a frame."""
-        path, address = self.place(frame)
-        if not os.path.exists(path):
-            return True
-        if path not in self.with_cfi:
-            self.with_cfi[path] = elf_text.fdes(path)
-        return any(start <= address < end for start, end in self.with_cfi[path])
-
-    def in_code_without_cfi(self, recording):
-        """How many samples end in code that no FDE describes, as _init and _fini."""
-        return sum(sample[3] == "code without a row" and not self.has_cfi(sample[4][-1])
-                   for sample in self.samples(recording))
-
     def known(self, recording):
         """Of the samples in inner: how many have its callers, and all others."""
         right, wrong = 0, []
@@ -80,10 +64,6 @@ class Recordings:
             else:
                 wrong.append(" ".join(frames) + " " + sample[3])
         return right, wrong
-
-    def having(self, recording, function):
-        """How many samples have a function anywhere in their stacks."""
-        return sum(function in map(self.name, sample[4]) for sample in self.samples(recording))
 
 
 def in_shared_memory(path, name):
@@ -99,9 +79,9 @@ def in_shared_memory(path, name):
     return copy
 
 
-def check_command(record, *options):
+def check_command(record):
     """How the recorder and its command live together: what is not of samples."""
-    run = [record, *options, "-o", "x"]
+    run = [record, "-o", "x"]
     # As a daemon has it: ends of children are not told.
     got = subprocess.run([*run, "sh", "-c", "exit 3"], preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
                          stderr=subprocess.PIPE, check=False)
@@ -109,17 +89,17 @@ def check_command(record, *options):
     got = subprocess.run([*run, "-d", "0.3", "sh", "-c", "sleep 1; exit 3"], stderr=subprocess.PIPE, check=False)
     tap.check(got.returncode == 3, "-d: the status is the command's, which goes on", got)
     os.mkfifo("pipe")
-    with subprocess.Popen([record, *options, "-o", "pipe", "-q", "-d", "0.2", "sh", "-c",
+    with subprocess.Popen([record, "-o", "pipe", "-q", "-d", "0.2", "sh", "-c",
                            "trap 'exit 5' TERM; echo started; while :; do sleep 0.1; done"], stdout=subprocess.PIPE) as running:
         open("pipe", "rb").read()  # until the recording is over
         running.stdout.readline()
         running.terminate()
         tap.check(running.wait() == 5, "-d: signals still reach it")
-    got = subprocess.run([record, *options, "-q", "-o", "-", "sh", "-c", "echo h$((1+1))ello"], capture_output=True, check=False)
+    got = subprocess.run([record, "-q", "-o", "-", "sh", "-c", "echo h$((1+1))ello"], capture_output=True, check=False)
     tap.check(got.returncode == 0 and b"h2ello" not in got.stdout and got.stderr == b"h2ello\n",
               "-o -: the command's output is not a part of the recording", got)
     before = open("x", "rb").read()
     got = subprocess.run([*run, "/nonexistent/program"], stderr=subprocess.PIPE, check=False)
     tap.check(got.returncode == 127 and open("x", "rb").read() == before and before, "a command that is not there costs no recording", got)
-    got = subprocess.run([record, *options, "-o", "none", "/nonexistent/program"], stderr=subprocess.PIPE, check=False)
+    got = subprocess.run([record, "-o", "none", "/nonexistent/program"], stderr=subprocess.PIPE, check=False)
     tap.check(got.returncode == 127 and not os.path.exists("none"), "nor leaves an empty one", got)
