@@ -10,8 +10,7 @@
 #include "profile/profile.h"
 
 struct profile_load_options {
-	const char *cache_dir; /* of rows; NULL: the default; "": none */
-	bool guess;	       /* follow frame pointers where there are no rows */
+	bool guess; /* follow frame pointers where there are no rows */
 };
 
 /*

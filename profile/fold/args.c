@@ -14,8 +14,6 @@ enum {
 	FOLD_OPT_DEBUG_DIR,
 	FOLD_OPT_NO_DEMANGLE,
 	FOLD_OPT_GUESS,
-	FOLD_OPT_CACHE_DIR,
-	FOLD_OPT_NO_CACHE,
 };
 
 static const struct option fold_options[] = {
@@ -24,8 +22,6 @@ static const struct option fold_options[] = {
     {"debug-dir", required_argument, NULL, FOLD_OPT_DEBUG_DIR},
     {"no-demangle", no_argument, NULL, FOLD_OPT_NO_DEMANGLE},
     {"guess", no_argument, NULL, FOLD_OPT_GUESS},
-    {"cache-dir", required_argument, NULL, FOLD_OPT_CACHE_DIR},
-    {"no-cache", no_argument, NULL, FOLD_OPT_NO_CACHE},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -50,9 +46,6 @@ static const char fold_help[] =
     "      --no-demangle            names as the symbol tables have them\n"
     "      --guess                  raw recordings: follow frame pointers where code has "
     "no rows\n"
-    "      --cache-dir=DIR          raw recordings: keep rows there, instead of "
-    "$XDG_CACHE_HOME/eh2sframe\n"
-    "      --no-cache               raw recordings: keep no rows and use none\n"
     "  -q, --quiet                  no summary on standard error\n"
     "  -h, --help                   print this\n"
     "  -V, --version                print the version\n"
@@ -115,13 +108,6 @@ static bool fold_option(
 		return true;
 	case FOLD_OPT_GUESS:
 		args->load.guess = true;
-		return true;
-	case FOLD_OPT_CACHE_DIR:
-		args->load.cache_dir = value;
-		return *value ||
-		       cmd_fail(error, EH2SFRAME_USAGE, "--cache-dir: give a directory");
-	case FOLD_OPT_NO_CACHE:
-		args->load.cache_dir = "";
 		return true;
 	case 'o':
 		args->output = value;

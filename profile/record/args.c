@@ -34,9 +34,6 @@ void record_args_help(void)
 	     "63480)\n"
 	     "  --raw                keeps copies of stacks, to be walked later\n"
 	     "  --guess              follows frame pointers where code has no rows\n"
-	     "  --cache-dir=DIR      keeps rows there (default "
-	     "$XDG_CACHE_HOME/eh2sframe)\n"
-	     "  --no-cache           keeps no rows\n"
 	     "  -q, --quiet          prints no summary\n"
 	     "  -h, --help           prints this text\n"
 	     "  -V, --version        prints the version\n"
@@ -68,8 +65,6 @@ enum args_long {
 	ARGS_STACK_SIZE,
 	ARGS_RAW,
 	ARGS_GUESS,
-	ARGS_CACHE_DIR,
-	ARGS_NO_CACHE,
 };
 
 static bool args_duration(const char *text, double *value, struct err *err)
@@ -119,13 +114,6 @@ static bool args_option(
 	case 'o':
 		args->output = value;
 		return true;
-	case ARGS_CACHE_DIR:
-		args->cache_dir = value;
-		return *value ||
-		       err_set(err, ERR_USAGE, "--cache-dir: the path is empty");
-	case ARGS_NO_CACHE:
-		args->cache_dir = "";
-		return true;
 	case 'a':
 		return args->all = true;
 	case ARGS_USER:
@@ -156,8 +144,6 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	    {"stack-size", required_argument, NULL, ARGS_STACK_SIZE},
 	    {"raw", no_argument, NULL, ARGS_RAW},
 	    {"guess", no_argument, NULL, ARGS_GUESS},
-	    {"cache-dir", required_argument, NULL, ARGS_CACHE_DIR},
-	    {"no-cache", no_argument, NULL, ARGS_NO_CACHE},
 	    {"quiet", no_argument, NULL, 'q'},
 	    {"help", no_argument, NULL, 'h'},
 	    {"version", no_argument, NULL, 'V'},

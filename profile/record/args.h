@@ -19,8 +19,7 @@ enum {
 };
 
 struct record_args {
-	const char *output;    /* "-" is standard output */
-	const char *cache_dir; /* as rows_open takes it */
+	const char *output; /* "-" is standard output */
 	uint32_t frequency, stack_size;
 	double duration; /* s; 0: no limit */
 	pid_t pid;	 /* 0: none */

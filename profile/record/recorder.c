@@ -200,7 +200,6 @@ bool recorder_begin(
 	    .process = -1,
 	    .start = {-1, -1},
 	    .failure = {-1, -1}};
-	recorder->unwinder.rows.dir = -1;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -218,8 +217,7 @@ bool recorder_begin(
 	if (!args->command)
 		recorder_raise_limit();
 	if (!recorder_open_events(recorder, err) || !perf_ready(&recorder->perf, err) ||
-	    !unwinder_begin(
-		&recorder->unwinder, &recorder->profile, args->cache_dir, err))
+	    !unwinder_begin(&recorder->unwinder, &recorder->profile, err))
 		return false;
 	recorder->unwinder.guess = args->guess;
 	recorder->unwinder.kernel = kernel_names_find;

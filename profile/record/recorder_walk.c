@@ -106,7 +106,6 @@ static void walk_print_whys(const struct unwinder *unwinder)
 void recorder_summary(const struct recorder *recorder)
 {
 	const struct unwinder *unwinder = &recorder->unwinder;
-	const struct rows_store *rows = &unwinder->rows;
 	uint64_t complete =
 	    unwinder->n_whys[PROFILE_OUTERMOST] + unwinder->n_whys[PROFILE_NO_STACK];
 
@@ -119,8 +118,8 @@ void recorder_summary(const struct recorder *recorder)
 	walk_print_whys(unwinder);
 	fprintf(stderr, "; %llu lost", (unsigned long long)unwinder->n_lost);
 	if (!recorder->args->raw)
-		fprintf(stderr, "; %zu files converted in %.3f s, %zu from the cache",
-		    rows->n_made, (double)rows->made_ns / 1e9, rows->n_kept);
+		fprintf(stderr, "; %zu files converted in %.3f s", unwinder->rows.n,
+		    (double)unwinder->rows.ns / 1e9);
 	if (unwinder->n_failed)
 		fprintf(stderr, ", %zu could not be", unwinder->n_failed);
 	fprintf(stderr, "%s\n",

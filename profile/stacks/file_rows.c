@@ -18,67 +18,6 @@
 
 enum { ROWS_PATH_SIZE = 4096 + 64 };
 
-/* Makes dir and its parents. */
-static void rows_make_dir(char *dir)
-{
-	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(dir, 0700);
-		*slash = '/';
-	}
-	mkdir(dir, 0700);
-}
-
-/* The default directory; false when the environment does not say one. */
-static bool rows_default_dir(char *to, size_t size)
-{
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int n;
-
-	if (base && *base == '/')
-		n = snprintf(to, size, "%s/eh2sframe", base);
-	else if (home && *home == '/')
-		n = snprintf(to, size, "%s/.cache/eh2sframe", home);
-	else
-		return false;
-	return n > 0 && (size_t)n < size;
-}
-
-bool rows_open(struct rows_store *store, const char *dir, struct err *err)
-{
-	char path[ROWS_PATH_SIZE];
-	struct stat st;
-
-	*store = (struct rows_store){.dir = -1, .limit = ROWS_LIMIT};
-	if (dir && !*dir)
-		return true;
-	if (!dir && !rows_default_dir(path, sizeof(path)))
-		return true;
-	if (dir && (size_t)snprintf(path, sizeof(path), "%s", dir) >= sizeof(path))
-		return err_set(err, ERR_USAGE, "%s: the path is too long", dir);
-	rows_make_dir(path);
-	store->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* What others can write to could hold wrong rows. */
-	if (store->dir >= 0 && fstat(store->dir, &st) == 0 && st.st_mode & S_IWOTH &&
-	    !dir) {
-		close(store->dir);
-		store->dir = -1;
-	}
-	if (dir && store->dir < 0)
-		return err_set(err, errno == ENOMEM ? ERR_NOMEM : ERR_IO,
-		    "%.300s: the folder for rows cannot be opened: %s; name another "
-		    "with --cache-dir, or give --no-cache",
-		    dir, strerror(errno));
-	return true;
-}
-
-void rows_close(struct rows_store *store)
-{
-	if (store->dir >= 0)
-		close(store->dir);
-	store->dir = -1;
-}
-
 void rows_free(struct rows *rows)
 {
 	free(rows->section);
@@ -198,99 +137,40 @@ static uint64_t rows_now(void)
 }
 
 /* The rows of bytes whose facts are known. */
-static bool rows_make_new(struct rows_store *store, const char *path,
-    const uint8_t *bytes, size_t size, bool keep, struct rows *rows, struct err *err)
+static bool rows_make_new(struct rows_made *made, const char *path, const uint8_t *bytes,
+    size_t size, struct rows *rows, struct err *err)
 {
 	uint64_t start = rows_now();
 	bool ok = rows_convert(bytes, size, path, rows, err);
 
-	store->n_made++;
-	store->made_ns += rows_now() - start;
-	if (ok && keep && store->dir >= 0 && rows->facts.build_id_size > 0)
-		rows_cache_write(store->dir, store->limit, rows);
+	made->n++;
+	made->ns += rows_now() - start;
 	return ok;
 }
 
-/* Whether both have the same code at the same addresses. Tools that move it in the file keep the build-id. */
-static bool rows_same_code(const struct facts *a, const struct facts *b)
-{
-	if (a->n_parts != b->n_parts || a->end != b->end)
-		return false;
-	for (size_t i = 0; i < a->n_parts; i++)
-		if (a->parts[i].address != b->parts[i].address ||
-		    a->parts[i].size != b->parts[i].size)
-			return false;
-	return true;
-}
-
-/* Takes rows that are kept. facts: those of the file, when it could be opened. */
-static bool rows_take_kept(struct rows_store *store, const uint8_t *build_id,
-    uint32_t build_id_size, const struct facts *facts, struct rows *rows)
-{
-	struct rows kept;
-
-	if (store->dir < 0 || build_id_size == 0 ||
-	    !rows_cache_read(store->dir, build_id, build_id_size, &kept))
-		return false;
-	if (facts && !rows_same_code(facts, &kept.facts)) {
-		rows_free(&kept);
-		return false;
-	}
-	if (facts)
-		kept.facts = *facts;
-	*rows = kept;
-	store->n_kept++;
-	return true;
-}
-
-/* Whether its rows may be kept. Another user could give a file the build-id of a library. */
-static bool rows_is_trusted(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (st.st_uid == 0 || st.st_uid == geteuid());
-}
-
-static bool rows_make_image(struct rows_store *store, const struct rows_file *file,
-    struct rows *rows, struct err *err)
-{
-	struct facts facts;
-
-	if (!facts_read_memory(file->image, file->image_size, &rows->facts, err))
-		return false;
-	facts = rows->facts;
-	return rows_take_kept(store, facts.build_id, facts.build_id_size, &facts, rows) ||
-	       rows_make_new(store, file->path, file->image, file->image_size,
-		   file->image_is_ours, rows, err);
-}
-
-bool rows_make(struct rows_store *store, const struct rows_file *file, struct rows *rows,
+bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows *rows,
     struct err *err)
 {
-	struct facts facts;
 	uint8_t *bytes;
 	size_t size = 0;
-	bool ok, keep;
+	bool ok;
 	int fd;
 
 	*rows = (struct rows){0};
 	if (file->image)
-		return rows_make_image(store, file, rows, err);
-	fd = rows_open_file(file, &facts);
-	if (fd < 0)
-		return rows_take_kept(
-			   store, file->build_id, file->build_id_size, NULL, rows) ||
-		       err_set(err, ERR_IO, "%s: the file that was mapped is gone",
-			   file->path);
-	if (rows_take_kept(store, facts.build_id, facts.build_id_size, &facts, rows)) {
-		close(fd);
-		return true;
+		return facts_read_memory(
+			   file->image, file->image_size, &rows->facts, err) &&
+		       rows_make_new(
+			   made, file->path, file->image, file->image_size, rows, err);
+	fd = rows_open_file(file, &rows->facts);
+	if (fd < 0) {
+		rows->facts = (struct facts){0};
+		return err_set(
+		    err, ERR_IO, "%s: the file that was mapped is gone", file->path);
 	}
-	rows->facts = facts;
-	keep = rows_is_trusted(fd);
 	bytes = rows_load(fd, &size, err);
 	close(fd);
-	ok = bytes && rows_make_new(store, file->path, bytes, size, keep, rows, err);
+	ok = bytes && rows_make_new(made, file->path, bytes, size, rows, err);
 	free(bytes);
 	return ok;
 }

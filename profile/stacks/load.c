@@ -72,8 +72,7 @@ static bool load_event(void *context, const uint8_t *bytes, size_t size, struct 
 			(enum profile_machine)load->unwinder.profile->info.machine) == 0)
 			return err_set(err, ERR_UNSUPPORTED,
 			    "stacks of this machine cannot be walked");
-		if (!unwinder_begin(&load->unwinder, load->unwinder.profile,
-			load->options ? load->options->cache_dir : NULL, err))
+		if (!unwinder_begin(&load->unwinder, load->unwinder.profile, err))
 			return false;
 		/* The numbers of processes may be of another machine: profile/symbols/ looks. */
 		load->unwinder.jit = false;
@@ -88,8 +87,7 @@ static bool load_event(void *context, const uint8_t *bytes, size_t size, struct 
 bool profile_load(struct profile *profile, int fd, const char *name,
     const struct profile_load_options *options, struct err *err)
 {
-	struct load load = {
-	    .unwinder.profile = profile, .unwinder.rows.dir = -1, .options = options};
+	struct load load = {.unwinder.profile = profile, .options = options};
 	bool ok = recording_read(profile, fd, name, load_event, &load, err) &&
 		  unwinder_end(&load.unwinder, err);
 

@@ -19,10 +19,9 @@ uint32_t unwinder_machine(void)
 #endif
 }
 
-bool unwinder_begin(struct unwinder *unwinder, struct profile *profile,
-    const char *cache_dir, struct err *err)
+bool unwinder_begin(struct unwinder *unwinder, struct profile *profile, struct err *err)
 {
-	*unwinder = (struct unwinder){.profile = profile, .rows.dir = -1, .jit = true};
+	*unwinder = (struct unwinder){.profile = profile, .jit = true};
 	unwinder->cache.n_entries = UNWINDER_RULES;
 	unwinder->cache.entries =
 	    calloc(UNWINDER_RULES, sizeof(*unwinder->cache.entries));
@@ -34,14 +33,13 @@ bool unwinder_begin(struct unwinder *unwinder, struct profile *profile,
 	if (!unwinder->cache.entries || !unwinder->places || !unwinder->frames ||
 	    !unwinder->steps || !unwinder->repeats)
 		return err_set_nomem(err);
-	return rows_open(&unwinder->rows, cache_dir, err);
+	return true;
 }
 
 void unwinder_free(struct unwinder *unwinder)
 {
 	unwinder_files_free(unwinder);
 	spaces_free(&unwinder->spaces);
-	rows_close(&unwinder->rows);
 	for (size_t i = 0; unwinder->repeats && i < UNWINDER_REPEATS; i++)
 		free(unwinder->repeats[i].frames);
 	free(unwinder->repeats);

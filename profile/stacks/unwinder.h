@@ -31,7 +31,7 @@ struct unwinder_place;
 
 struct unwinder {
 	struct profile *profile; /* borrowed */
-	struct rows_store rows;
+	struct rows_made rows;
 	struct spaces spaces;
 	bool guess;
 	bool jit;		    /* read /tmp/perf-PID.map when a process ends */
@@ -62,9 +62,9 @@ struct unwinder {
 	size_t vdso_size;
 };
 
-/* Begins. profile->info.machine is set. cache_dir as for rows_open. ERR_NOMEM, ERR_IO. */
-ATTR_MUST_CHECK bool unwinder_begin(struct unwinder *unwinder, struct profile *profile,
-    const char *cache_dir, struct err *err);
+/* Begins. profile->info.machine is set. ERR_NOMEM. */
+ATTR_MUST_CHECK bool unwinder_begin(
+    struct unwinder *unwinder, struct profile *profile, struct err *err);
 void unwinder_free(struct unwinder *unwinder);
 
 /* Takes in one record; a sample is added to the profile. A damaged record is left out.

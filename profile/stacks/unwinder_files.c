@@ -148,7 +148,6 @@ static void unwinder_vdso(const struct unwinder *unwinder, struct rows_file *fil
 			file->image = profile->modules[i].image;
 			file->image_size = profile->modules[i].image_size;
 		}
-	file->image_is_ours = file->image == unwinder->vdso;
 }
 
 static bool unwinder_add_module(struct unwinder *unwinder, struct unwinder_file *file,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""raw.py RECORD FOLD: eh2sframe-fold on raw recordings: --cache-dir, --no-cache and --guess."""
+"""raw.py RECORD FOLD: eh2sframe-fold on raw recordings: rows of the files that are there, and --guess."""
 import os
 import shutil
 import sys
@@ -12,10 +12,9 @@ record, fold = map(os.path.abspath, sys.argv[1:3])
 # A program below /dev, as in /dev/shm, is taken for a device when it is gone.
 work = tempfile.mkdtemp(dir="/var/tmp")
 os.chdir(work)
-os.environ["XDG_CACHE_HOME"] = work + "/default"
 os.environ["LC_ALL"] = "C"
 
-probe = tap.run(record, "--no-cache", "-o", "probe", "true")
+probe = tap.run(record, "-o", "probe", "true")
 if probe.returncode == 124:
     tap.skip_all("perf_event_open is not permitted here: " + probe.stderr.strip())
 
@@ -40,7 +39,7 @@ WITHOUT_ROWS = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-o
 
 def recorded(name, *options):
     tap.must("gcc", "-O1", "-Wl,--build-id", *options, "-o", name, "prog.c")
-    tap.must(record, "--raw", "--no-cache", "--user", "-q", "-F", "999", "-o", name + ".rec", os.path.abspath(name))
+    tap.must(record, "--raw", "--user", "-q", "-F", "999", "-o", name + ".rec", os.path.abspath(name))
     return name + ".rec"
 
 
@@ -59,27 +58,11 @@ def inner(path, *options):
 
 
 path = recorded("prog")
-first = folded(fold, path, "--no-cache")
-right, wrong = inner(path, "--no-cache")
-tap.check(right > 100 and wrong <= right // 100 and not os.path.exists("default"), "--no-cache keeps no rows",
-          (right, wrong))
-tap.check(folded(fold, path, "--cache-dir=rows") == first and len(os.listdir("rows")) >= 2
-          and not os.path.exists("default"), "--cache-dir keeps rows there", os.listdir("rows"))
-# The program is gone: now its rows come from the directory alone. It has no names without its file.
+right, wrong = inner(path)
+tap.check(right > 100 and wrong <= right // 100, "its stacks are walked by the files that are there", (right, wrong))
 os.rename("prog", "moved")
-gone = folded(fold, path, "--cache-dir=rows")
-tap.check(max(gone.values()) == max(first.values()) and sum("incomplete" in stack for stack in gone) <= 2,
-          "--cache-dir takes the rows that are there", gone)
-none = run(fold, "--no-cache", path)
-tap.check(none.returncode == 0 and "end: file without rows" in none.stderr, "--no-cache takes none", none)
-os.rename("moved", "prog")
-tap.check(folded(fold, path) == first and len(os.listdir("default/eh2sframe")) >= 2, "the default directory",
-          os.listdir("default"))
-for options, status, text in ((["--cache-dir="], 2, "--cache-dir"), (["--cache-dir=/proc/none"], 3, "; name another with --cache-dir")):
-    got = run(fold, *options, path)
-    tap.check(got.returncode == status and text in got.stderr and got.stderr.count("\n") == 1 and not got.stdout
-              and "entry at" not in got.stderr,
-              f"{options[0]}: status {status}", got)
+none = run(fold, path)
+tap.check(none.returncode == 0 and "end: file without rows" in none.stderr, "without the file there are no rows", none)
 
 path = recorded("bare", *WITHOUT_ROWS)
 right, wrong = inner(path)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """record.py RECORD SHOW STACKS LIBRARY [long]: eh2sframe-record on programs whose stacks are known, and with long on
-processes that run already, on programs of the system and by kept rows. At least 99 % of their samples must have all frames."""
+processes that run already and on programs of the system. At least 99 % of their samples must have all frames."""
 import os
 import shutil
 import subprocess
@@ -13,7 +13,6 @@ import tap
 record, show, stacks, library = map(os.path.abspath, sys.argv[1:5])
 work = tempfile.mkdtemp()
 os.chdir(work)
-os.environ["XDG_CACHE_HOME"] = work + "/cache"
 os.environ["LC_ALL"] = "C"
 
 probe = tap.run(record, "-o", "probe", "true")
@@ -22,7 +21,7 @@ if probe.returncode == 124:
 
 found_in = record_lib.Recordings(show, stacks, library)
 name, samples, complete = found_in.name, found_in.samples, found_in.complete
-known, number = found_in.known, record_lib.number
+known = found_in.known
 
 # One program in all the ways.
 ways = {"plain": ["main"], "threads": ["thread"], "fork": ["main"], "exec": ["main"], "dlopen": ["call", "main"],
@@ -43,7 +42,7 @@ signals = [sample[4] for sample in samples("signal") if "inner" in map(name, sam
 tap.check(all("main" in map(name, frames) for frames in signals), "signal: main is below the handler")
 shutil.copy(stacks, "copy")
 if os.geteuid() == 0:
-    tap.run(record, "-F", "999", "--no-cache", "-o", "deleted", work + "/copy", "deleted")
+    tap.run(record, "-F", "999", "-o", "deleted", work + "/copy", "deleted")
     right, wrong = known("deleted")
     tap.check(right > 100 and len(wrong) <= right // 100, "a program that was deleted",
               f"{right} right\n" + "\n".join(wrong))
@@ -207,21 +206,4 @@ for title, words in (("a process", ["./jit"]), ("a container", ["unshare", "-pfm
 if shared:
     os.unlink(shared)
 
-# Rows that are kept.
-run = tap.run(record, "-o", "first", stacks)
-tap.check(number(run.stderr, "files converted") == 0 and number(run.stderr, "from the cache") >= 2,
-          "rows that are kept are used again", run.stderr)
-run = tap.run(record, "--no-cache", "-o", "first", stacks)
-tap.check(number(run.stderr, "files converted") >= 2 and number(run.stderr, "from the cache") == 0,
-          "--no-cache uses none", run.stderr)
-kept = work + "/cache/eh2sframe"
-for entry in os.listdir(kept):
-    with open(f"{kept}/{entry}", "r+b") as file:
-        file.seek(40)
-        file.write(b"damaged")
-run = tap.run(record, "-F", "999", "-o", "again", stacks)
-tap.check(number(run.stderr, "files converted") >= 2 and known("again")[0] > 100,
-          "damaged ones are made again", run.stderr)
-run = tap.run(record, "--cache-dir=/proc/none", "-o", "first", "true")
-tap.check(run.returncode == 125 and "/proc/none" in run.stderr, "a directory that cannot be made", run.stderr)
 end()

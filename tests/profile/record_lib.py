@@ -9,12 +9,6 @@ import subprocess
 import tap
 
 
-def number(text, what):
-    """The number in front of some words, or -1."""
-    found = re.search(r"(\d+) " + what, text)
-    return int(found[1]) if found else -1
-
-
 class Recordings:
     """Recordings as the program SHOW prints them. Functions of the files have their names; a copy of the
     first file has them, too."""

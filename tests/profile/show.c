@@ -23,13 +23,12 @@ static void show_frame(const struct profile *profile, const struct profile_frame
 
 int main(int argc, char **argv)
 {
-	struct profile_load_options options = {.cache_dir = ""};
 	struct profile profile = {0};
 	struct err err;
 	int fd = argc == 2 ? open(argv[1], O_RDONLY) : -1;
 
 	if (fd < 0 || !profile_init(&profile, &err) ||
-	    !profile_load(&profile, fd, argv[1], &options, &err)) {
+	    !profile_load(&profile, fd, argv[1], NULL, &err)) {
 		fprintf(
 		    stderr, "show: %s\n", fd < 0 ? "a recording is needed" : err.text);
 		profile_free(&profile);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile/stacks/: the rows of a mapped file. It can be replaced, and kept rows can be damaged. */
-#include <dirent.h>
+/* profile/stacks/: the rows of a mapped file. It can be replaced. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ UNIT(files_versions)
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert(profile_init(&profile, &err));
-	ck_assert(unwinder_begin(&unwinder, &profile, "", &err));
+	ck_assert(unwinder_begin(&unwinder, &profile, &err));
 	for (uint32_t i = 0; i < UNWINDER_VERSIONS + 10; i++) {
 		ck_assert_int_eq(ftruncate(fd, i), 0);
 		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
@@ -89,22 +88,6 @@ UNIT(file_cut_off)
 	unlink(path);
 }
 
-/* The rows of this program. */
-static void stacks_rows(struct rows *rows)
-{
-	struct rows_store store;
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	struct rows_file file = {.path = path, .pid = (uint32_t)getpid()};
-
-	ck_assert_int_gt(n, 0);
-	path[n] = '\0';
-	ck_assert(rows_open(&store, "", &err));
-	ck_assert_msg(rows_make(&store, &file, rows, &err), "%s", err.text);
-	ck_assert_uint_eq(store.n_made, 1);
-	ck_assert_ptr_nonnull(rows->section);
-}
-
 /* A linker can put the end of one part and the beginning of the next one into one page of the file. */
 UNIT(parts_in_one_page)
 {
@@ -123,143 +106,18 @@ UNIT(parts_in_one_page)
 /* Without a build-id, a file that was written to since it was mapped gives no rows. */
 UNIT(rows_replaced)
 {
-	struct rows_store store;
+	struct rows_made made = {0};
 	struct stat was;
 	struct rows_file file = {
 	    .path = "/proc/self/exe", .pid = (uint32_t)getpid(), .was = &was};
 	struct rows rows;
 
 	ck_assert(rows_look(file.pid, file.path, &was));
-	ck_assert(rows_open(&store, "", &err));
-	ck_assert_msg(rows_make(&store, &file, &rows, &err), "%s", err.text);
+	ck_assert_msg(rows_make(&made, &file, &rows, &err), "%s", err.text);
+	ck_assert_uint_eq(made.n, 1);
+	ck_assert_ptr_nonnull(rows.section);
 	rows_free(&rows);
 	was.st_mtim.tv_nsec ^= 1;
-	ck_assert(!rows_make(&store, &file, &rows, &err));
+	ck_assert(!rows_make(&made, &file, &rows, &err));
 	rows_free(&rows);
-	rows_close(&store);
-}
-
-UNIT(rows_round_trip)
-{
-	struct eh2sframe_walk_section section;
-	struct rows rows, copy;
-	uint8_t *bytes, *bad;
-	size_t size, refused = 0;
-	unsigned int seed = 7;
-
-	stacks_rows(&rows);
-	rows.extra = calloc(1, sizeof(*rows.extra));
-	rows.n_extra = 1;
-	rows.extra[0].end = 5;
-	rows.extra[0].rule.cfa_add = -8;
-	rows.extra[0].rule.flags = 5;
-	rows.extra[0].rule.cfa_index = 9;
-	rows.extra[0].rule.cfa_shift = 3;
-	ck_assert(rows_encode(&rows, &bytes, &size));
-	ck_assert(rows_decode(bytes, size, &copy));
-	ck_assert_uint_eq(copy.size, rows.size);
-	ck_assert(memcmp(copy.section, rows.section, rows.size) == 0);
-	ck_assert_int_eq(copy.extra[0].rule.cfa_add, -8);
-	ck_assert_uint_eq(copy.extra[0].rule.flags, 5);
-	ck_assert_uint_eq(copy.extra[0].rule.cfa_index, 9);
-	ck_assert_uint_eq(copy.extra[0].rule.cfa_shift, 3);
-	ck_assert_uint_eq(copy.facts.n_parts, rows.facts.n_parts);
-	ck_assert(eh2sframe_walk_open(
-	    &section, copy.section, copy.size, copy.address, 0, copy.facts.end));
-	rows_free(&copy);
-	/* The last byte of the magic is the version of the format. */
-	bytes[7]++;
-	ck_assert(!rows_decode(bytes, size, &copy));
-	bytes[7]--;
-	for (size_t kept = 0; kept < size; kept += 1 + kept / 8)
-		ck_assert(!rows_decode(bytes, kept, &copy));
-	bad = malloc(size);
-	for (unsigned int i = 0; i < 300; i++) {
-		memcpy(bad, bytes, size);
-		bad[(size_t)rand_r(&seed) % (i < 200 ? 200 : size)] ^=
-		    (uint8_t)(1 + i % 255);
-		refused += !rows_decode(bad, size, &copy);
-		rows_free(&copy);
-	}
-	ck_assert_uint_eq(refused, 300);
-	free(bad);
-	free(bytes);
-	rows_free(&rows);
-}
-
-static size_t stacks_files(const char *dir)
-{
-	DIR *stream = opendir(dir);
-	size_t n = 0;
-
-	while (readdir(stream))
-		n++;
-	closedir(stream);
-	return n - 2;
-}
-
-/* Makes each file of a directory a second older: the clock of a file system may stand still for longer than a case takes. */
-static void grow_older(const char *dir)
-{
-	DIR *stream = opendir(dir);
-	struct dirent *entry;
-	struct stat st;
-
-	while ((entry = readdir(stream))) {
-		fstatat(dirfd(stream), entry->d_name, &st, 0);
-		struct timespec times[] = {st.st_atim, st.st_mtim};
-		times[1].tv_sec--;
-		utimensat(dirfd(stream), entry->d_name, times, 0);
-	}
-	closedir(stream);
-}
-
-/* What is in the directory is used, replaced when it is damaged, and removed when it is much. */
-UNIT(rows_directory)
-{
-	char dir[] = "/tmp/eh2sframe-rows-XXXXXX", path[512], command[64];
-	struct rows rows, copy;
-	struct stat st;
-	int fd;
-
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	fd = open(dir, O_RDONLY | O_DIRECTORY);
-	stacks_rows(&rows);
-	rows.facts.build_id_size = 2;
-	rows.facts.build_id[0] = 0xab;
-	rows.facts.build_id[1] = 0xcd;
-	ck_assert(!rows_cache_read(fd, rows.facts.build_id, 2, &copy));
-	rows_cache_write(fd, ROWS_LIMIT, &rows);
-	ck_assert_uint_eq(stacks_files(dir), 1);
-	ck_assert(rows_cache_read(fd, rows.facts.build_id, 2, &copy));
-	rows_free(&copy);
-	/* A file under the name of another build-id is not the one. */
-	snprintf(path, sizeof(path), "%s/abcd.rows", dir);
-	snprintf(command, sizeof(command), "%s/abce.rows", dir);
-	ck_assert_int_eq(link(path, command), 0);
-	rows.facts.build_id[1] = 0xce;
-	ck_assert(!rows_cache_read(fd, rows.facts.build_id, 2, &copy));
-	/* Cut off. */
-	ck_assert_int_eq(truncate(path, 100), 0);
-	rows.facts.build_id[1] = 0xcd;
-	ck_assert(!rows_cache_read(fd, rows.facts.build_id, 2, &copy));
-	rows_cache_write(fd, ROWS_LIMIT, &rows);
-	ck_assert(rows_cache_read(fd, rows.facts.build_id, 2, &copy));
-	rows_free(&copy);
-	/* Room for two and a half; the one that was used last stays. */
-	ck_assert_int_eq(stat(path, &st), 0);
-	for (uint8_t i = 0; i < 6; i++) {
-		grow_older(dir);
-		ck_assert(rows_cache_read(fd, (const uint8_t *)"\xab\xcd", 2, &copy));
-		rows_free(&copy);
-		rows.facts.build_id[1] = i;
-		grow_older(dir);
-		rows_cache_write(fd, (uint64_t)st.st_size * 5 / 2, &rows);
-	}
-	ck_assert_uint_eq(stacks_files(dir), 2);
-	ck_assert_int_eq(access(path, F_OK), 0);
-	rows_free(&rows);
-	close(fd);
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	ck_assert_int_eq(system(command), 0);
 }

@@ -327,7 +327,7 @@ UNIT(unwinder_random)
 
 	ck_assert(profile_init(&profile, &err));
 	profile.info.machine = PROFILE_X86_64;
-	ck_assert(unwinder_begin(&unwinder, &profile, "", &err));
+	ck_assert(unwinder_begin(&unwinder, &profile, &err));
 	for (unsigned int i = 0; i < 20000; i++) {
 		size = event_make_map(record, &map);
 		if (i % 100 == 0)
@@ -395,9 +395,7 @@ UNIT(load_kernel_names)
 	recording_free(&writer);
 	lseek(fd, 0, SEEK_SET);
 	ck_assert(profile_init(&copy, &err));
-	ck_assert_msg(profile_load(&copy, fd, "x",
-			  &(struct profile_load_options){.cache_dir = ""}, &err),
-	    "%s", err.text);
+	ck_assert_msg(profile_load(&copy, fd, "x", NULL, &err), "%s", err.text);
 	ck_assert_uint_eq(copy.n_samples, 3);
 	ck_assert_uint_eq(copy.n_frames, 3);
 	ck_assert_uint_eq(copy.samples[0].stack, 3);
