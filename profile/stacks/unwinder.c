@@ -28,10 +28,7 @@ bool unwinder_begin(struct unwinder *unwinder, struct profile *profile, struct e
 	unwinder->places = calloc(UNWINDER_PLACES, sizeof(*unwinder->places));
 	unwinder->frames =
 	    calloc(UNWINDER_MAX_FRAMES + UNWINDER_MAX_KERNEL, sizeof(*unwinder->frames));
-	unwinder->steps = calloc(UNWINDER_MAX_FRAMES, sizeof(*unwinder->steps));
-	unwinder->repeats = calloc(UNWINDER_REPEATS, sizeof(*unwinder->repeats));
-	if (!unwinder->cache.entries || !unwinder->places || !unwinder->frames ||
-	    !unwinder->steps || !unwinder->repeats)
+	if (!unwinder->cache.entries || !unwinder->places || !unwinder->frames)
 		return err_set_nomem(err);
 	return true;
 }
@@ -40,10 +37,6 @@ void unwinder_free(struct unwinder *unwinder)
 {
 	unwinder_files_free(unwinder);
 	spaces_free(&unwinder->spaces);
-	for (size_t i = 0; unwinder->repeats && i < UNWINDER_REPEATS; i++)
-		free(unwinder->repeats[i].frames);
-	free(unwinder->repeats);
-	free(unwinder->steps);
 	free(unwinder->cache.entries);
 	free(unwinder->places);
 	for (size_t i = 0; i < unwinder->n_homes; i++)

@@ -18,7 +18,6 @@
 #include "profile/stacks/event.h"
 #include "profile/stacks/file_rows.h"
 #include "profile/stacks/jit.h"
-#include "profile/stacks/repeat.h"
 #include "profile/stacks/space.h"
 
 /* Gives an address of the kernel its symbol and the module of the kernel that has it, such as
@@ -51,11 +50,9 @@ struct unwinder {
 	struct slots file_slots;
 	struct eh2sframe_walk_cache cache;
 	struct unwinder_place *places;
-	struct repeat *repeats;	    /* by the number of the thread */
-	uint32_t *frames;	    /* of the stack that is walked */
-	struct repeat_frame *steps; /* of the same, from its first user frame on */
-	uint32_t *unknown;	    /* indices of frames in no file, for jit */
-	struct jit_home *homes;	    /* of their processes */
+	uint32_t *frames;	/* of the stack that is walked */
+	uint32_t *unknown;	/* indices of frames in no file, for jit */
+	struct jit_home *homes; /* of their processes */
 	size_t n_homes, cap_homes;
 	size_t n_unknown, cap_unknown;
 	const uint8_t *vdso; /* of this system; borrowed */
@@ -147,6 +144,6 @@ struct unwinder_place {
 	uint32_t frame; /* of the profile */
 	uint32_t file;	/* UINT32_MAX: none */
 };
-enum { UNWINDER_PLACES = 1 << 16, UNWINDER_RULES = 1 << 16, UNWINDER_REPEATS = 128 };
+enum { UNWINDER_PLACES = 1 << 16, UNWINDER_RULES = 1 << 16 };
 
 #endif

@@ -21,12 +21,9 @@ static const uint8_t WALK_X86_64[] = {
 struct walk {
 	struct unwinder *unwinder;
 	struct space *space;
-	struct repeat_copy copy;
+	const uint8_t *copy; /* of the stack */
+	uint64_t copy_address, copy_size;
 	bool elsewhere; /* the last word was not in the stack at all */
-	/* A word was missing, or a step read too many: it cannot be repeated by its words. */
-	bool singular;
-	struct repeat_frame *step; /* that is made */
-	struct repeat *repeat;	   /* NULL: none */
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 	uint32_t *frames; /* unwinder->frames: first frame first */
 	size_t n;
@@ -35,17 +32,13 @@ struct walk {
 static bool walk_read(void *context, uint64_t address, uint64_t *value)
 {
 	struct walk *walk = context;
-	struct repeat_frame *step = walk->step;
+	uint64_t at = address - walk->copy_address;
 
-	if (!repeat_read(&walk->copy, address, value)) {
-		walk->elsewhere = address - walk->copy.address >= WALK_STACK_MAX;
-		walk->singular = true;
+	if (at >= walk->copy_size || walk->copy_size - at < sizeof(*value)) {
+		walk->elsewhere = at >= WALK_STACK_MAX;
 		return false;
 	}
-	if (step->n_words < REPEAT_MAX_WORDS)
-		step->words[step->n_words++] = (struct repeat_word){address, *value};
-	else
-		walk->singular = true;
+	memcpy(value, walk->copy + at, sizeof(*value));
 	return true;
 }
 
@@ -109,7 +102,9 @@ static void walk_begin(
 		frame->ra = walk->registers[14];
 		frame->flags |= EH2SFRAME_WALK_FRAME_RA;
 	}
-	walk->copy = (struct repeat_copy){event->stack, frame->sp, event->stack_size};
+	walk->copy = event->stack;
+	walk->copy_address = frame->sp;
+	walk->copy_size = event->stack_size;
 }
 
 uint64_t unwinder_register_mask(enum profile_machine machine)
@@ -224,7 +219,7 @@ static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
 
 	/* A signal handler can have a stack of its own. Then the copy has no other. */
 	if (why == EH2SFRAME_WALK_WHY_CUT_OFF && walk->elsewhere &&
-	    frame->sp - walk->copy.address < WALK_STACK_MAX)
+	    frame->sp - walk->copy_address < WALK_STACK_MAX)
 		return PROFILE_CONTRADICTION;
 	if ((why != EH2SFRAME_WALK_WHY_NO_ROW && why != EH2SFRAME_WALK_WHY_NO_MODULE) ||
 	    place->file == UINT32_MAX)
@@ -236,20 +231,6 @@ static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
 	    address - file->rows->facts.entry < WALK_ENTRY_SIZE)
 		return PROFILE_OUTERMOST;
 	return file->has_section ? PROFILE_NO_ROW : PROFILE_NO_ROWS;
-}
-
-/* Notes the frame before its step, for the next walk of the thread. */
-static void walk_note(
-    struct walk *walk, size_t i, const struct eh2sframe_walk_frame *frame)
-{
-	struct repeat_frame *step = &walk->unwinder->steps[i];
-
-	step->pc = frame->pc;
-	step->sp = frame->sp;
-	step->fp = frame->fp;
-	step->flags = frame->flags;
-	step->n_words = 0;
-	walk->step = step;
 }
 
 /* The frames from frame on, which is resolved first; *why: what ended the walk. */
@@ -274,16 +255,8 @@ static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
 	while (end == EH2SFRAME_WALK_WHY_GOES_ON) {
 		if (walk->n - first == UNWINDER_MAX_FRAMES) {
 			*why = PROFILE_LIMIT;
-			walk->singular = true;
 			return true;
 		}
-		if (walk->repeat && walk->n > first &&
-		    walk->n - first + REPEAT_MAX_FRAMES <= UNWINDER_MAX_FRAMES &&
-		    repeat_joins(walk->repeat, frame, &walk->copy)) {
-			*why = walk->repeat->why;
-			return true;
-		}
-		walk_note(walk, walk->n - first, frame);
 		if (!walk_resolve(walk, frame, &place, err))
 			return false;
 		frame->pc = place->known;
@@ -302,7 +275,6 @@ static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
 static bool walk_user(
     struct walk *walk, const struct event *event, uint8_t *why, struct err *err)
 {
-	struct unwinder *unwinder = walk->unwinder;
 	struct eh2sframe_walk_frame frame;
 
 	walk_begin(walk, event, &frame);
@@ -310,11 +282,6 @@ static bool walk_user(
 	if (event->stack_size == 0 && walk->n > 0 && walk->space &&
 	    !space_map_find(walk->space, frame.pc))
 		return true;
-	if (walk->space) {
-		walk->repeat = &unwinder->repeats[event->tid % UNWINDER_REPEATS];
-		repeat_begin(walk->repeat, event->tid, walk->space->generation,
-		    unwinder->profile->n_forgotten);
-	}
 	/* A 32-bit program has other registers and no rows. */
 	return walk_steps(walk, &frame, event->abi == PERF_SAMPLE_REGS_ABI_64, why, err);
 }
@@ -342,29 +309,14 @@ static bool walk_kernel(struct walk *walk, const struct event *event, struct err
 	return true;
 }
 
-/* Adds the stack to the profile, from its outermost frame on. n_kernel: how many frames come before the
- * program's. */
-static bool walk_add_stack(
-    struct walk *walk, size_t n_kernel, uint8_t why, uint32_t *stack, struct err *err)
+/* Adds the stack to the profile, from its outermost frame on. */
+static bool walk_add_stack(struct walk *walk, uint32_t *stack, struct err *err)
 {
-	struct repeat_frame *steps = walk->unwinder->steps;
-	struct repeat *repeat = walk->repeat;
-
 	*stack = 0;
-	if (repeat && repeat->joined)
-		*stack = repeat->frames[repeat->left - 1].stack;
-	for (size_t i = walk->n; i-- > 0;) {
+	for (size_t i = walk->n; i-- > 0;)
 		if (!profile_add_stack(
 			walk->unwinder->profile, *stack, walk->frames[i], stack, err))
 			return false;
-		if (i >= n_kernel)
-			steps[i - n_kernel].stack = *stack;
-	}
-	/* The first step has used registers that no other has. */
-	if (repeat && !walk->singular && walk->n > n_kernel)
-		repeat_end(repeat, steps + 1, walk->n - n_kernel - 1, why);
-	else if (repeat)
-		repeat_forget(repeat);
 	return true;
 }
 
@@ -372,22 +324,19 @@ bool unwinder_walk(struct unwinder *unwinder, struct space *space,
     const struct event *event, uint32_t *stack, uint8_t *why, struct err *err)
 {
 	struct walk walk;
-	size_t n_kernel;
 
 	/* The registers are not worth the time of setting them to zero. */
 	walk.unwinder = unwinder;
 	walk.frames = unwinder->frames;
 	walk.space = space;
-	walk.repeat = NULL;
-	walk.elsewhere = walk.singular = false;
+	walk.elsewhere = false;
 	walk.n = 0;
 	*why = PROFILE_NO_STACK;
 	if (!walk_kernel(&walk, event, err))
 		return false;
-	n_kernel = walk.n;
 	if (event->registers && !walk_user(&walk, event, why, err))
 		return false;
-	return walk_add_stack(&walk, n_kernel, *why, stack, err);
+	return walk_add_stack(&walk, stack, err);
 }
 
 bool unwinder_walk_known(struct unwinder *unwinder, struct space *space,
@@ -401,7 +350,6 @@ bool unwinder_walk_known(struct unwinder *unwinder, struct space *space,
 	walk.unwinder = unwinder;
 	walk.frames = unwinder->frames;
 	walk.space = space;
-	walk.repeat = NULL;
 	walk.elsewhere = false;
 	walk.n = 0;
 	for (size_t i = 0; i < event->n_chain && i < UNWINDER_MAX_FRAMES; i++) {
@@ -415,5 +363,5 @@ bool unwinder_walk_known(struct unwinder *unwinder, struct space *space,
 			return false;
 	}
 	*why = place ? walk_ended(&walk, walk_why, &frame, place) : PROFILE_NO_MODULE;
-	return walk_add_stack(&walk, walk.n, *why, stack, err);
+	return walk_add_stack(&walk, stack, err);
 }

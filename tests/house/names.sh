@@ -94,7 +94,7 @@ begin cmd/common args cmd
 begin cmd/sandbox main sandbox
 begin cmd/report report
 begin profile profile recording
-begin profile/stacks event facts jit profile repeat rows space spaces unwinder
+begin profile/stacks event facts jit profile rows space spaces unwinder
 begin profile/record kernel_names main perf proc queue record recorder
 begin profile/symbols naming table
 begin profile/output json_text output tree
