@@ -35,11 +35,9 @@ static const char fold_help[] =
     "- is "
     "standard input.\n"
     "\n"
-    "      --format=folded|html|text|pprof  a line for each stack (folded, the default), "
-    "a "
+    "      --format=folded|html|pprof  a line for each stack (folded, the default), a "
     "flame graph for browsers,\n"
-    "                               samples as perf script prints them, or pprof's "
-    "profile.proto\n"
+    "                               or pprof's profile.proto\n"
     "  -o, --output=FILE            write to FILE instead of standard output\n"
     "      --debug-dir=DIR          look for separate debug files there, before "
     "/usr/lib/debug (repeatable)\n"
@@ -59,7 +57,6 @@ static bool fold_format_parse(
 	static const char *const NAMES[] = {
 	    [FOLD_FOLDED] = "folded",
 	    [FOLD_HTML] = "html",
-	    [FOLD_TEXT] = "text",
 	    [FOLD_PPROF] = "pprof",
 	};
 
@@ -69,8 +66,8 @@ static bool fold_format_parse(
 			return true;
 		}
 	}
-	return cmd_fail(error, EH2SFRAME_USAGE,
-	    "--format=%.200s: give folded, html, text or pprof", value);
+	return cmd_fail(
+	    error, EH2SFRAME_USAGE, "--format=%.200s: give folded, html or pprof", value);
 }
 
 static bool fold_add_dir(

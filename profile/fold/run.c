@@ -63,9 +63,6 @@ static bool fold_write(const struct fold_args *args, const struct profile *profi
 	case FOLD_HTML:
 		ok = output_page(profile, naming, eh2sframe_version(), out, &err);
 		break;
-	case FOLD_TEXT:
-		ok = output_text(profile, naming, out, &err);
-		break;
 	case FOLD_PPROF:
 #if EH2SFRAME_PPROF
 		ok = output_pprof(profile, naming, out, &err);

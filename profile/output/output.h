@@ -29,9 +29,6 @@ ATTR_MUST_CHECK bool output_folded(const struct profile *profile,
 /* A page for browsers. */
 ATTR_MUST_CHECK bool output_page(const struct profile *profile,
     const struct naming *naming, const char *version, FILE *out, struct err *err);
-/* Each sample with its time, as perf script prints it. */
-ATTR_MUST_CHECK bool output_text(const struct profile *profile,
-    const struct naming *naming, FILE *out, struct err *err);
 /* profile.proto of pprof, compressed by gzip. Only where EH2SFRAME_PPROF is 1. */
 ATTR_MUST_CHECK bool output_pprof(const struct profile *profile,
     const struct naming *naming, FILE *out, struct err *err);

@@ -233,7 +233,7 @@ static void pprof_locations(struct pprof *pprof)
 			location.mapping_id = (uint64_t)frame->module + 1;
 		/* An address in the call, not behind it. */
 		location.address = frame->address - call;
-		line.function_id = (uint64_t)pprof->naming->places[i].function + 1;
+		line.function_id = (uint64_t)pprof->naming->of_frame[i] + 1;
 		location.n_line = 1;
 		location.line = &lines;
 		part.n_location = 1;

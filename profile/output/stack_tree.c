@@ -135,8 +135,7 @@ static bool tree_nodes(struct tree_maker *maker, struct err *err)
 		const struct profile_stack *stack = &profile->stacks[i];
 
 		if (!tree_child(maker, maker->of_stack[stack->caller],
-			maker->naming->places[stack->frame].function, &maker->of_stack[i],
-			err))
+			maker->naming->of_frame[stack->frame], &maker->of_stack[i], err))
 			return false;
 	}
 	return true;

@@ -182,7 +182,7 @@ static bool naming_find(const struct profile_frame *frame, struct table *table,
 
 /* Whether the symbol was seen before in the same file: then its name need not be made again. */
 static bool naming_known(
-    struct table *table, const struct symbol *symbol, struct naming_place *place)
+    struct table *table, const struct symbol *symbol, uint32_t *named)
 {
 	uint32_t function = 0;
 
@@ -191,7 +191,7 @@ static bool naming_known(
 	else
 		function = table->functions[symbol - table->symbols.list];
 	if (function)
-		place->function = function - 1;
+		*named = function - 1;
 	return function;
 }
 
@@ -200,39 +200,32 @@ static bool naming_frame(const struct profile *profile,
     struct naming *naming, struct err *err)
 {
 	const struct profile_frame *frame = &profile->frames[index];
-	struct naming_place *place = &naming->places[index];
+	uint32_t *named = &naming->of_frame[index];
 	struct naming_function function = {.kind = frame->kind};
-	const struct symbol *symbol = NULL, *start = NULL, *at;
+	const struct symbol *symbol = NULL, *start = NULL;
 	uint64_t address;
 
 	if (frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL)
 		function.module = frame->module;
-	if (!frame->name && naming_address(profile, frame, table, &address)) {
-		if (!naming_find(frame, table, address, &symbol, &start, err))
-			return false;
-		at = symbol ? symbol : start;
-		if (at)
-			place->offset =
-			    address - at->addr + !(frame->flags & PROFILE_FRAME_EXACT);
-	}
-	function.found = frame->name || symbol;
-	function.start = start;
+	if (!frame->name && naming_address(profile, frame, table, &address) &&
+	    !naming_find(frame, table, address, &symbol, &start, err))
+		return false;
 	if (symbol && frame->kind == PROFILE_FRAME_UNKNOWN)
 		function.kind = PROFILE_FRAME_JIT;
 	if (symbol && frame->kind == PROFILE_FRAME_FILE &&
-	    naming_known(table, symbol, place))
+	    naming_known(table, symbol, named))
 		return true;
 	if (symbol && frame->kind == PROFILE_FRAME_FILE)
 		function.name = naming_symbol(naming, options, symbol);
-	else if (function.found)
+	else if (frame->name || symbol)
 		function.name = naming_readable(
 		    naming, options, frame->name ? frame->name : symbol->name);
 	else
 		function.name = naming_unknown(profile, frame, start);
-	if (!naming_add(naming, &function, &place->function, err))
+	if (!naming_add(naming, &function, named, err))
 		return false;
 	if (symbol && table->functions)
-		table->functions[symbol - table->symbols.list] = place->function + 1;
+		table->functions[symbol - table->symbols.list] = *named + 1;
 	return true;
 }
 
@@ -309,9 +302,9 @@ bool naming_run(const struct profile *profile, const struct naming_options *opti
 	struct naming_order *order = calloc(profile->n_frames + 1, sizeof(*order));
 	bool ok;
 
-	naming->places = calloc(profile->n_frames + 1, sizeof(*naming->places));
+	naming->of_frame = calloc(profile->n_frames + 1, sizeof(*naming->of_frame));
 	naming->readable = malloc(SYMBOL_READABLE);
-	if (!order || !naming->places || !naming->readable) {
+	if (!order || !naming->of_frame || !naming->readable) {
 		free(order);
 		return err_set_nomem(err);
 	}
@@ -329,7 +322,7 @@ void naming_free(struct naming *naming)
 	for (size_t i = 0; i < naming->n_functions; i++)
 		free(naming->functions[i].name);
 	free(naming->functions);
-	free(naming->places);
+	free(naming->of_frame);
 	free(naming->slots.list);
 	free(naming->readable);
 	*naming = (struct naming){0};

@@ -24,21 +24,13 @@ struct naming_function {
 	char *name;
 	uint32_t module; /* index: FILE and KERNEL; else 0 */
 	uint8_t kind;	 /* enum profile_frame_kind */
-	bool found;	 /* name is that of a symbol */
-	bool start;	 /* name is the file and the start of the function in it */
-};
-
-/* Of a frame. */
-struct naming_place {
-	uint32_t function;
-	uint64_t offset; /* from the start of the function; 0 when that is not known */
 };
 
 /* Zeroed, then naming_run. */
 struct naming {
 	struct naming_function *functions;
 	size_t n_functions, cap_functions;
-	struct naming_place *places; /* one for each frame of the profile */
+	uint32_t *of_frame; /* the function of each frame of the profile */
 	struct slots slots;
 	char *readable;	  /* of SYMBOL_READABLE bytes, for one name at a time */
 	size_t n_symbols; /* that were read */

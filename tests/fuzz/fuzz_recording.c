@@ -60,8 +60,6 @@ static void write_all(const struct profile *profile)
 	FUZZ_ASSERT(
 	    output_page(profile, &naming, "0", out, &err) || err.kind == ERR_LIMIT, "%s",
 	    err.text);
-	FUZZ_ASSERT(output_text(profile, &naming, out, &err) || err.kind == ERR_LIMIT,
-	    "%s", err.text);
 #if EH2SFRAME_PPROF
 	FUZZ_ASSERT(output_pprof(profile, &naming, out, &err) || err.kind == ERR_LIMIT,
 	    "%s", err.text);

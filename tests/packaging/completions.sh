@@ -122,9 +122,8 @@ done 2>&1
 offers 'bash: folders' 'files' eh2sframe-fold --debug-dir = fil
 offers 'bash: formats' 'folded
 html
-pprof
-text' eh2sframe-fold --format = ''
-offers 'bash: a recording' 'files/two' eh2sframe-fold --format = text files/t
+pprof' eh2sframe-fold --format = ''
+offers 'bash: a recording' 'files/two' eh2sframe-fold --format = html files/t
 offers 'bash: events' 'cycles' eh2sframe-record -e cy
 is 'bash: a process' grep -qx $$ <(complete_words eh2sframe-record -p $$)
 offers 'bash: the command that is recorded' 'eh2sframe-fold' eh2sframe-record --user -F 99 eh2sframe-f
@@ -195,7 +194,7 @@ two' 'eh2sframe files/'
 cycles' 'eh2sframe-record --event='
 	zoffers 'zsh: the command that is recorded' 'eh2sframe-fold' 'eh2sframe-record --user -F 99 eh2sframe-f'
 	zoffers 'zsh: its files' 'two' 'eh2sframe-record -o x ls -l files/t'
-	zoffers 'zsh: a recording' 'two' 'eh2sframe-fold --format=text files/t'
+	zoffers 'zsh: a recording' 'two' 'eh2sframe-fold --format=html files/t'
 else
 	skip zsh 'no zsh'
 fi

@@ -98,11 +98,8 @@ def starts_of_functions():
     wanted |= {"t;all;all": 1, "t;[many.so]": 1}
     check(len(ranges) > 39 and len(wanted) == len(ranges) + 1 and got == wanted,
           "starts: each function of a stripped library, and none of code without CFI", got)
-    text = run(FOLD, "-q", "--format=text", path).stdout
-    found = set(re.findall(r"^\t +[0-9a-f]+ (many\.so\+0x[0-9a-f]+)\+0x[0-9a-f]+ \(/", text, re.M))
-    start, name = ranges[0][0], names_of[0]
-    check(found == {name for name in names_of if f"t;{name};{name}" in got} and len(found) > 38
-          and f"\t{start:16x} {name}+0x0 (" in text, "starts: in text, with the offset from the start", text)
+    found = {name for name in names_of if f"t;{name};{name}" in got}
+    check(len(found) > 38, "starts: most functions have no other name", found)
     data = data_of(run(FOLD, "-q", "--format=html", path).stdout)
     check(found <= set(data["functions"]["name"]), "starts: in the page", data["functions"])
     made = run(FOLD, "-q", "--format=pprof", "-o", "many.pb.gz", path)
@@ -232,29 +229,6 @@ def test_folded(path):
     check(got.stdout == first, "a recording from standard input", got)
 
 
-def test_text(path):
-    """Read as stackcollapse programs read what perf script prints."""
-    text = run(FOLD, "-q", "--format=text", path).stdout
-    collapsed, head, frames = {}, None, []
-    for line in text.split("\n"):
-        event = re.match(r"(\S.+?)\s+(\d+)/*(\d+)*\s+", line)
-        frame = re.match(r"\s*(\w+)\s*(.+) \((\S*)\)$", line)
-        if not line and head:
-            collapsed[";".join([head, *reversed(frames)])] = collapsed.get(";".join([head, *reversed(frames)]), 0) + 1
-            head, frames = None, []
-        elif event and not line.startswith("\t"):
-            head = event[1]
-        elif frame:
-            frames.append(re.sub(r"\+0x[0-9a-f]+$", "", frame[2]))
-        elif line:
-            check(False, "text: each line is a sample or a frame", line)
-    wanted = {"two words;main;f;g;do_read": 2, "two words;main": 1, "a;b;[unknown];Lazy:~x\\012y": 1, "a;b;f;g": 1,
-              "a;b;[unknown]": 1, "a;b": 1}
-    check(collapsed == wanted, "text: all samples", collapsed)
-    check("two words 7/7 [000] 1.500000:    1000000 cpu-clock: \n\tffffffff81000000 do_read ([kernel])\n" in text
-          and "(/opt/a\\040b/prog)" in text and "(/tmp/perf-7.map)" in text, "text: time, weight and files", text)
-
-
 def test_pprof(path):
     made = run(FOLD, "-q", "--format=pprof", "-o", "out.pb.gz", path)
     if "this build has no" in made.stderr:
@@ -349,7 +323,7 @@ def lost_once():
     """A raw recording has each event for lost records, and their sum at its end."""
     maker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz", "bases", "make_raw.py")
     must("python3", maker, "lost.rec", "prog")
-    made = run(FOLD, "--format=text", "-o", "lost.txt", "lost.rec")
+    made = run(FOLD, "-o", "lost.txt", "lost.rec")
     check("; 3 lost" in made.stderr, "records that were lost count once", made.stderr)
 
 
@@ -375,7 +349,7 @@ def errors(path):
         got = subprocess.run([FOLD, "-q", path], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     check(got.returncode == 3 and "standard output" in got.stderr, "standard output is full: status 3", got)
     got = run(FOLD, "--help")
-    check(got.returncode == 0 and "--format=folded|html|text|pprof" in got.stdout and not got.stderr, "--help", got)
+    check(got.returncode == 0 and "--format=folded|html|pprof" in got.stdout and not got.stderr, "--help", got)
     got = run(FOLD, "--version")
     check(got.returncode == 0 and re.fullmatch(r"eh2sframe-fold \d+\.\d+\.\d+(-rc\d+)?\n", got.stdout), "--version", got)
     with open("kept", "w", encoding="utf-8") as file:
@@ -399,7 +373,6 @@ def main():
         jit()
         path = mixed()
         test_folded(path)
-        test_text(path)
         test_pprof(path)
         test_html(path)
         odd_names()
