@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Non-blocking, in case that a pipe takes the file's place meanwhile. */
@@ -56,6 +57,16 @@ int regular_open(const char *path, struct stat *st)
 int regular_copy(int fd, struct stat *st)
 {
 	return regular_check(fcntl(fd, F_DUPFD_CLOEXEC, 0), st);
+}
+
+int regular_no_link(const char *path)
+{
+	static const char *const OPEN[] = {"/dev/std", "/dev/fd/", "/proc/self/fd/"};
+
+	for (size_t i = 0; i < sizeof(OPEN) / sizeof(*OPEN); i++)
+		if (strncmp(path, OPEN[i], strlen(OPEN[i])) == 0)
+			return 0;
+	return O_NOFOLLOW;
 }
 
 ssize_t regular_read(int fd, void *to, size_t size, uint64_t off)

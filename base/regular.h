@@ -18,6 +18,12 @@ ATTR_MUST_CHECK int regular_open(const char *path, struct stat *st);
 /* The same of an open descriptor, which stays the caller's. */
 ATTR_MUST_CHECK int regular_copy(int fd, struct stat *st);
 
+/*
+ * O_NOFOLLOW for a file that is written to, or 0: a link that another user has put into a shared folder could lead to any
+ * file of this one. The names of open descriptors, such as /dev/stdout, are links themselves.
+ */
+ATTR_MUST_CHECK int regular_no_link(const char *path);
+
 /* Reads size bytes at off, without the position. Returns how many there are before the end of the file; -1: errno. */
 ATTR_MUST_CHECK ssize_t regular_read(int fd, void *to, size_t size, uint64_t off);
 

@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/num.h"
 #include "base/plain.h"
+#include "base/regular.h"
 #include "base/program/fail.h"
 #include "base/program/print.h"
 #include "config.h"
@@ -111,6 +113,21 @@ static bool fold_names(const struct fold_args *args, const struct profile *profi
 	return naming_run(profile, &options, naming, &err) || fold_failed(&err, error);
 }
 
+/* Whether the output is no link. file: what was opened, and not emptied yet; it can have been a link then. */
+static bool fold_is_no_link(const char *path, FILE *file, struct eh2sframe_error *error)
+{
+	struct stat named, opened;
+
+	if (!path || regular_no_link(path) == 0 || lstat(path, &named) != 0)
+		return true;
+	return (!S_ISLNK(named.st_mode) &&
+		   (!file || (fstat(fileno(file), &opened) == 0 &&
+				 named.st_dev == opened.st_dev &&
+				 named.st_ino == opened.st_ino))) ||
+	       cmd_fail(error, EH2SFRAME_IO,
+		   "is a symbolic link; name the file that it leads to");
+}
+
 /* What stands against the output is found before the work. */
 static bool fold_output(const struct fold_args *args, const struct profile *profile,
     struct eh2sframe_error *error)
@@ -119,13 +136,15 @@ static bool fold_output(const struct fold_args *args, const struct profile *prof
 	struct print_out out;
 	bool ok;
 
-	if (!print_open(args->output, true, &out, error))
+	if (!fold_is_no_link(args->output, NULL, error) ||
+	    !print_open(args->output, true, &out, error))
 		return false;
 	if (args->format == FOLD_PPROF && isatty(fileno(out.file))) {
 		ok = cmd_fail(error, EH2SFRAME_USAGE,
 		    "pprof's format is not for terminals; give -o FILE");
 	} else {
-		ok = fold_names(args, profile, &naming, error);
+		ok = fold_is_no_link(out.path, out.file, error) &&
+		     fold_names(args, profile, &naming, error);
 		if (ok) {
 			print_start(&out);
 			ok = fold_write(args, profile, &naming, out.file, error);

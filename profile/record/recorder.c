@@ -10,12 +10,14 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "profile/record/proc.h"
 
 /* Room for the samples that come while a large file is converted. */
@@ -118,24 +120,35 @@ static bool recorder_add_vdso(struct recorder *recorder, struct err *err)
 	return profile_add_module(&recorder->profile, &module, &index, err);
 }
 
+/* The file of the recording, which is for its user alone: stacks have the contents of memory. */
 static bool recorder_output(struct recorder *recorder, struct err *err)
 {
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
 	const char *path = recorder->args->output;
+	struct stat st;
 
 	if (strcmp(path, "-") == 0)
 		recorder->fd = STDOUT_FILENO;
 	else
-		recorder->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		recorder->fd = open(path, flags | O_EXCL, 0600);
 	recorder->is_fresh = recorder->fd >= 0 && recorder->fd != STDOUT_FILENO;
 	/* An older recording stays until there is a new one. */
 	if (recorder->fd < 0)
-		recorder->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		recorder->fd = open(path, flags | regular_no_link(path), 0600);
+	if (recorder->fd < 0 && errno == ELOOP)
+		return err_set(err, ERR_IO,
+		    "%s: it is a symbolic link; name the file that it leads to", path);
 	if (recorder->fd < 0)
 		return err_set_errno(err, "%s: opening the recording failed", path);
 	if (recorder->fd == STDOUT_FILENO && isatty(STDOUT_FILENO))
 		return err_set(err, ERR_USAGE,
 		    "a recording is not for a terminal; name a file with -o");
-	return true;
+	/* A shell has made standard output. */
+	return recorder->fd == STDOUT_FILENO || regular_no_link(path) == 0 ||
+	       fstat(recorder->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	       (st.st_mode & 0077) == 0 || fchmod(recorder->fd, 0600) == 0 ||
+	       err_set_errno(err,
+		   "%s: others can read it, and it cannot be made yours alone", path);
 }
 
 static bool recorder_open_thread(void *context, pid_t tid)

@@ -357,6 +357,14 @@ def errors(path):
     got = run(FOLD, "-o", "kept", "junk")
     with open("kept", encoding="utf-8") as file:
         check(got.returncode == 1 and file.read() == "before", "a failure leaves the output as it was", got)
+    os.symlink("kept", "link")
+    os.symlink("nothing", "dangling")
+    for name in ("link", "dangling"):
+        got = run(FOLD, "-o", name, path)
+        with open("kept", encoding="utf-8") as file:
+            check(got.returncode == 3 and f"{name}: is a symbolic link" in got.stderr and file.read() == "before"
+                  and not os.path.exists("nothing"), f"a link is refused: {name}", got)
+    check(run(FOLD, "-q", "-o", "/dev/stdout", path).stdout == run(FOLD, "-q", path).stdout, "-o /dev/stdout")
     got = run(FOLD, "-q", "-o", "kept", path)
     with open("kept", encoding="utf-8") as file:
         check(file.read() == run(FOLD, "-q", path).stdout, "-o FILE", got)

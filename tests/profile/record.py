@@ -66,6 +66,25 @@ run = subprocess.run([record, "-q", "-o", "-", "true"], capture_output=True, che
 tap.check(run.stdout[:7] == b"eh2sprf" and run.returncode == 0, "-o - is standard output", run.stderr)
 tap.check("--stack-size" in tap.must(record, "--help"), "--help lists the options")
 
+# Stacks have the memory of programs, and others make links.
+for name in ("new", "old"):
+    if name == "old":
+        open(name, "wb").close()
+        os.chmod(name, 0o666)
+    run = subprocess.run([record, "-q", "-o", name, "true"], umask=0, capture_output=True, check=False)
+    tap.check(run.returncode == 0 and os.stat(name).st_mode & 0o777 == 0o600, f"a {name} file is its user's alone",
+              f"{os.stat(name).st_mode:o} {run}")
+open("victim", "w", encoding="ascii").write("mine")
+os.symlink("victim", "link")
+os.symlink("nothing", "dangling")
+for name in ("link", "dangling"):
+    run = tap.run(record, "-o", name, "true")
+    tap.check(run.returncode == 125 and f"{name}: it is a symbolic link; " in run.stderr and
+              open("victim", encoding="ascii").read() == "mine" and not os.path.exists("nothing"), f"a link is refused: {name}", run)
+with open("stdout", "wb") as file:
+    run = subprocess.run([record, "-q", "-o", "/dev/stdout", "true"], stdout=file, stderr=subprocess.PIPE, check=False)
+tap.check(run.returncode == 0 and open("stdout", "rb").read(7) == b"eh2sprf", "-o /dev/stdout", run)
+
 # Without permission.
 if os.geteuid() == 0 and shutil.which("setpriv"):
     os.chmod(work, 0o777)
