@@ -106,6 +106,7 @@ static void walk_print_whys(const struct unwinder *unwinder)
 void recorder_summary(const struct recorder *recorder)
 {
 	const struct unwinder *unwinder = &recorder->unwinder;
+	uint64_t forgotten = unwinder->spaces.n_forgotten + unwinder->n_refused;
 	uint64_t complete =
 	    unwinder->n_whys[PROFILE_OUTERMOST] + unwinder->n_whys[PROFILE_NO_STACK];
 
@@ -122,6 +123,11 @@ void recorder_summary(const struct recorder *recorder)
 		    (double)unwinder->rows.ns / 1e9);
 	if (unwinder->n_failed)
 		fprintf(stderr, ", %zu could not be", unwinder->n_failed);
+	if (forgotten)
+		fprintf(stderr,
+		    "; %llu mappings, processes, threads or files were forgotten, as "
+		    "there were too many",
+		    (unsigned long long)forgotten);
 	fprintf(stderr, "%s\n",
 	    recorder->perf.kernel || recorder->args->user
 		? ""

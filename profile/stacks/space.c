@@ -7,8 +7,8 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-/* A hostile recording could have a few bytes for each: of maps in all processes, processes and threads. */
-enum { SPACE_MAX_MAPS = 4 << 20, SPACE_MAX = 1 << 17 };
+/* Mappings in no file are so much older than they are. */
+#define SPACE_OLDER (UINT32_C(1) << 31)
 
 void spaces_free(struct spaces *spaces)
 {
@@ -46,16 +46,55 @@ static void space_changed(struct spaces *spaces, struct space *space)
 	space->last = NULL;
 }
 
+static void space_free(struct spaces *spaces, struct space *space)
+{
+	spaces->n_maps -= space->maps.n;
+	space_maps_free(&space->maps);
+	free(space);
+}
+
+/* Makes room for processes, or for threads. One that was used just now stays. */
+static void spaces_forget(struct spaces *spaces)
+{
+	const uint32_t most = SPACE_MAX / 2;
+	const bool processes = spaces->n >= SPACE_MAX,
+		   threads = spaces->n_threads >= SPACE_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < spaces->n; i++)
+		if (processes && spaces->clock - spaces->list[i].space->used >= most)
+			space_free(spaces, spaces->list[i].space);
+		else
+			spaces->list[kept++] = spaces->list[i];
+	spaces->n_forgotten += spaces->n - kept;
+	spaces->n = kept;
+	kept = 0;
+	for (size_t i = 0; i < spaces->n_threads; i++) {
+		const struct space_thread *thread = &spaces->threads[i];
+		struct space *space = space_find(spaces, thread->pid);
+
+		if (space && (!threads || spaces->clock - thread->used < most))
+			spaces->threads[kept++] = *thread;
+		else if (space)
+			space->n_threads--;
+	}
+	spaces->n_forgotten += spaces->n_threads - kept;
+	spaces->n_threads = kept;
+}
+
 struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 {
 	size_t at = space_place(spaces, pid);
 	struct space *space;
 
-	if (at < spaces->n && spaces->list[at].pid == pid)
+	spaces->clock++;
+	if (at < spaces->n && spaces->list[at].pid == pid) {
+		spaces->list[at].space->used = spaces->clock;
 		return spaces->list[at].space;
+	}
 	if (spaces->n >= SPACE_MAX) {
-		err_set(err, ERR_LIMIT, "more than %d processes", SPACE_MAX);
-		return NULL;
+		spaces_forget(spaces);
+		at = space_place(spaces, pid);
 	}
 	space = calloc(1, sizeof(*space));
 	if (!space || !vec_reserve(&spaces->list, &spaces->cap, spaces->n + 1)) {
@@ -64,6 +103,7 @@ struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 		return NULL;
 	}
 	space->pid = pid;
+	space->used = spaces->clock;
 	space_changed(spaces, space);
 	memmove(spaces->list + at + 1, spaces->list + at,
 	    (spaces->n - at) * sizeof(*spaces->list));
@@ -75,24 +115,25 @@ struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 struct space_thread *space_thread_get(
     struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err)
 {
+	struct space *space = space_get(spaces, pid, err);
 	size_t at = space_thread_place(spaces, tid);
 	struct space_thread *thread;
-	struct space *space;
 
-	if (at < spaces->n_threads && spaces->threads[at].tid == tid &&
-	    spaces->threads[at].pid == pid)
-		return &spaces->threads[at];
-	space = space_get(spaces, pid, err);
 	if (!space)
 		return NULL;
+	if (at < spaces->n_threads && spaces->threads[at].tid == tid &&
+	    spaces->threads[at].pid == pid) {
+		spaces->threads[at].used = spaces->clock;
+		return &spaces->threads[at];
+	}
 	space->n_threads++;
 	/* A number that was used again, and its end was lost. */
 	if (at < spaces->n_threads && spaces->threads[at].tid == tid) {
 		thread = &spaces->threads[at];
 	} else {
 		if (spaces->n_threads >= SPACE_MAX) {
-			err_set(err, ERR_LIMIT, "more than %d threads", SPACE_MAX);
-			return NULL;
+			spaces_forget(spaces);
+			at = space_thread_place(spaces, tid);
 		}
 		if (!vec_reserve(
 			&spaces->threads, &spaces->cap_threads, spaces->n_threads + 1)) {
@@ -103,7 +144,8 @@ struct space_thread *space_thread_get(
 		memmove(thread + 1, thread, (spaces->n_threads - at) * sizeof(*thread));
 		spaces->n_threads++;
 	}
-	*thread = (struct space_thread){.pid = pid, .tid = tid, .number = UINT32_MAX};
+	*thread = (struct space_thread){
+	    .pid = pid, .tid = tid, .number = UINT32_MAX, .used = spaces->clock};
 	return thread;
 }
 
@@ -120,21 +162,59 @@ const struct space_map *space_map_find(struct space *space, uint64_t pc)
 	return map;
 }
 
+static bool space_forget_maps(struct spaces *spaces, struct space *space, struct err *err)
+{
+	size_t before = space->maps.n;
+
+	if (!space_maps_forget(&space->maps, space->n_added, (uint32_t)(before / 4)))
+		return err_set_nomem(err);
+	/* Few can be in many pieces. */
+	if (space->maps.n > before / 2)
+		space_maps_free(&space->maps);
+	spaces->n_maps -= before - space->maps.n;
+	spaces->n_forgotten += before - space->maps.n;
+	space_changed(spaces, space);
+	return true;
+}
+
+/* Makes room for n mappings. */
+static bool spaces_reserve_maps(struct spaces *spaces, size_t n, struct err *err)
+{
+	while (spaces->n_maps + n > SPACE_MAX_ALL_MAPS) {
+		struct space *most = spaces->list[0].space;
+
+		for (size_t i = 1; i < spaces->n; i++)
+			if (spaces->list[i].space->maps.n > most->maps.n)
+				most = spaces->list[i].space;
+		if (!space_forget_maps(spaces, most, err))
+			return false;
+	}
+	return true;
+}
+
 bool space_add_map(
     struct spaces *spaces, uint32_t pid, const struct space_map *map, struct err *err)
 {
 	struct space *space = space_get(spaces, pid, err);
+	struct space_map added = *map;
 	size_t before;
 
 	if (!space)
 		return false;
 	if (map->end <= map->start)
 		return true;
-	if (spaces->n_maps >= SPACE_MAX_MAPS)
-		return err_set(err, ERR_LIMIT, "more than %d mappings", SPACE_MAX_MAPS);
+	if (space->maps.n >= SPACE_MAX_MAPS && !space_forget_maps(spaces, space, err))
+		return false;
+	/* One can be cut in two. */
+	if (!spaces_reserve_maps(spaces, 2, err))
+		return false;
+	if (map->file == SPACE_NO_FILE)
+		added.added = space->n_added - SPACE_OLDER;
+	else
+		added.added = ++space->n_added;
 	before = space->maps.n;
 	space_changed(spaces, space);
-	if (!space_maps_add(&space->maps, map))
+	if (!space_maps_add(&space->maps, &added))
 		return err_set_nomem(err);
 	spaces->n_maps += space->maps.n - before;
 	return true;
@@ -172,9 +252,10 @@ bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t pare
 	to = space_get(spaces, pid, err);
 	if (!to)
 		return false;
-	if (spaces->n_maps + from->maps.n > SPACE_MAX_MAPS)
-		return err_set(err, ERR_LIMIT, "more than %d mappings", SPACE_MAX_MAPS);
 	space_drop_maps(spaces, to);
+	if (!spaces_reserve_maps(spaces, from->maps.n, err))
+		return false;
+	to->n_added = from->n_added;
 	if (!space_maps_copy(&to->maps, &from->maps))
 		return err_set_nomem(err);
 	spaces->n_maps += from->maps.n;
@@ -202,16 +283,18 @@ bool space_exit(struct spaces *spaces, uint32_t pid, uint32_t tid)
 {
 	size_t at = space_thread_place(spaces, tid);
 	struct space *space = space_find(spaces, pid);
+	bool known = at < spaces->n_threads && spaces->threads[at].tid == tid &&
+		     spaces->threads[at].pid == pid;
 
-	if (at < spaces->n_threads && spaces->threads[at].tid == tid &&
-	    spaces->threads[at].pid == pid) {
+	if (known) {
 		spaces->n_threads--;
 		memmove(spaces->threads + at, spaces->threads + at + 1,
 		    (spaces->n_threads - at) * sizeof(*spaces->threads));
 		if (space && space->n_threads > 0)
 			space->n_threads--;
 	}
-	return space && space->n_threads == 0;
+	/* One that was forgotten is not the last one. */
+	return space && space->n_threads == 0 && (known || tid == pid);
 }
 
 void space_remove(struct spaces *spaces, uint32_t pid)
@@ -226,9 +309,7 @@ void space_remove(struct spaces *spaces, uint32_t pid)
 				spaces->threads[kept++] = spaces->threads[i];
 		spaces->n_threads = kept;
 	}
-	spaces->n_maps -= spaces->list[at].space->maps.n;
-	space_maps_free(&spaces->list[at].space->maps);
-	free(spaces->list[at].space);
+	space_free(spaces, spaces->list[at].space);
 	spaces->n--;
 	memmove(spaces->list + at, spaces->list + at + 1,
 	    (spaces->n - at) * sizeof(*spaces->list));

@@ -14,11 +14,24 @@
 #include "base/err.h"
 #include "profile/stacks/space_maps.h"
 
+/* The file of a mapping that has none. */
+#define SPACE_NO_FILE UINT32_MAX
+
+/*
+ * No number of them ends a recording: a user of the system that is recorded could make as many. The recorder sees no munmap, so the
+ * mappings of a process add up. No program has so many with code at once. Then those in no file are forgotten, and the older ones of
+ * the others. Where all processes together have too many, it is the process with most of them that forgets. Of processes and threads
+ * those go that were not seen for longest.
+ */
+enum { SPACE_MAX_MAPS = 1 << 14, SPACE_MAX_ALL_MAPS = 4 << 20, SPACE_MAX = 1 << 17 };
+
 /* A process. */
 struct space {
 	uint32_t pid;
 	uint32_t n_threads;  /* that are known */
 	uint32_t generation; /* another number after each change, and in each process */
+	uint32_t used;	     /* when, by the clock of all */
+	uint32_t n_added;    /* mappings of files */
 	const struct space_map *last; /* that was found, or NULL */
 	struct space_maps maps;
 };
@@ -28,6 +41,7 @@ struct space_thread {
 	uint32_t pid;
 	char comm[16];
 	uint32_t number; /* the caller's; UINT32_MAX: none yet */
+	uint32_t used;	 /* as that of its process */
 };
 
 /* Spaces stay where they are while the list moves. */
@@ -43,22 +57,24 @@ struct spaces {
 	size_t n, cap, n_threads, cap_threads;
 	size_t n_maps; /* of all */
 	uint32_t generation;
+	uint32_t clock;
+	uint64_t n_forgotten; /* mappings, processes and threads that were too many */
 };
 
 void spaces_free(struct spaces *spaces);
 
 /* NULL when it is not known. */
 struct space *space_find(const struct spaces *spaces, uint32_t pid);
-/* Finds or adds one. NULL: ERR_NOMEM, ERR_LIMIT. */
+/* Finds or adds one. NULL: ERR_NOMEM. */
 struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err);
-/* Finds or adds a thread, and its process. NULL: ERR_NOMEM, ERR_LIMIT. */
+/* Finds or adds a thread, and its process. NULL: ERR_NOMEM. */
 struct space_thread *space_thread_get(
     struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err);
 
 /* The mapping that has pc, or NULL. */
 const struct space_map *space_map_find(struct space *space, uint64_t pc);
 
-/* Takes in what the records say. ERR_NOMEM, ERR_LIMIT. */
+/* Takes in what the records say. ERR_NOMEM. */
 ATTR_MUST_CHECK bool space_add_map(
     struct spaces *spaces, uint32_t pid, const struct space_map *map, struct err *err);
 ATTR_MUST_CHECK bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid,

@@ -216,6 +216,25 @@ bool space_maps_add(struct space_maps *maps, const struct space_map *map)
 	return space_maps_clear(maps, map) && space_maps_insert(maps, map);
 }
 
+bool space_maps_forget(struct space_maps *maps, uint32_t now, uint32_t n)
+{
+	struct space_maps kept = {0};
+
+	for (size_t i = 0; i < maps->n_places; i++) {
+		const struct space_maps_block *block = maps->places[i].block;
+
+		for (uint32_t k = 0; k < block->n; k++)
+			if (now - block->maps[k].added < n &&
+			    !space_maps_insert(&kept, &block->maps[k])) {
+				space_maps_free(&kept);
+				return false;
+			}
+	}
+	space_maps_free(maps);
+	*maps = kept;
+	return true;
+}
+
 bool space_maps_copy(struct space_maps *to, const struct space_maps *from)
 {
 	if (!vec_reserve(&to->places, &to->cap_places, from->n_places))

@@ -16,6 +16,7 @@ struct space_map {
 	uint64_t start, end; /* start is below end */
 	uint64_t offset;     /* in the file */
 	uint32_t file;	     /* the caller's number */
+	uint32_t added;	     /* the caller's clock */
 };
 
 /* Mappings in a block at most. */
@@ -48,6 +49,9 @@ const struct space_map *space_maps_from(const struct space_maps *maps, uint64_t 
 
 /* Adds a mapping. What it covers of others goes. false: no memory; some of that may be gone then. */
 ATTR_MUST_CHECK bool space_maps_add(struct space_maps *maps, const struct space_map *map);
+
+/* Forgets those that were added n steps before now, or earlier. The clock may wrap. false: no memory, and nothing has changed. */
+ATTR_MUST_CHECK bool space_maps_forget(struct space_maps *maps, uint32_t now, uint32_t n);
 
 /* Copies from to a zeroed list. false: no memory. */
 ATTR_MUST_CHECK bool space_maps_copy(

@@ -45,8 +45,10 @@ struct unwinder {
 	/* Files without rows for another reason than that they have no CFI. */
 	size_t n_failed;
 	/* The rest is the unwinder's own. */
-	struct unwinder_file **files;
+	struct unwinder_file **files; /* NULL: the number is free */
 	size_t n_files, cap_files;
+	size_t free_file;   /* from here on numbers of files can be free */
+	uint64_t n_refused; /* files that were too many */
 	struct slots file_slots;
 	struct eh2sframe_walk_cache cache;
 	struct unwinder_place *places;
@@ -65,7 +67,7 @@ ATTR_MUST_CHECK bool unwinder_begin(
 void unwinder_free(struct unwinder *unwinder);
 
 /* Takes in one record; a sample is added to the profile. A damaged record is left out.
- * ERR_NOMEM, ERR_LIMIT. */
+ * ERR_NOMEM. */
 ATTR_MUST_CHECK bool unwinder_event(
     struct unwinder *unwinder, const uint8_t *bytes, size_t size, struct err *err);
 /* Names of code that was made at run time, for the processes that still run. */
@@ -117,7 +119,7 @@ struct unwinder_file {
 	struct eh2sframe_walk_section section;
 };
 
-/* unwinder_files.c: the file of a mapping: finds or adds it. */
+/* unwinder_files.c: the file of a mapping: finds or adds it. SPACE_NO_FILE: memory without one, or too many. */
 ATTR_MUST_CHECK bool unwinder_file_get(
     struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err);
 /* Opens it, once. */
@@ -131,8 +133,8 @@ void unwinder_files_free(struct unwinder *unwinder);
  */
 #define UNWINDER_BASE(file) (UINT64_C(1) << 62 | (uint64_t)(file) << 40)
 #define UNWINDER_IN_FILE ((UINT64_C(1) << 40) - 1)
-/* Each has a descriptor. */
-enum { UNWINDER_MAX_FILES = 1 << 21, UNWINDER_HOMES = 128, UNWINDER_VERSIONS = 64 };
+/* Of files that are mapped. */
+enum { UNWINDER_MAX_FILES = 1 << 18, UNWINDER_HOMES = 128, UNWINDER_VERSIONS = 64 };
 
 enum { UNWINDER_MAX_FRAMES = 4096, UNWINDER_MAX_KERNEL = 256 };
 
@@ -142,7 +144,7 @@ struct unwinder_place {
 	uint64_t key;	/* of process and flags; 0: free */
 	uint64_t known; /* the made-up address; pc when it is in no file */
 	uint32_t frame; /* of the profile */
-	uint32_t file;	/* UINT32_MAX: none */
+	uint32_t file;	/* or SPACE_NO_FILE */
 };
 enum { UNWINDER_PLACES = 1 << 16, UNWINDER_RULES = 1 << 16 };
 

@@ -29,17 +29,109 @@ static bool unwinder_is_no_file(const char *path)
 	return false;
 }
 
-static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map,
-    const struct stat *was, bool is_many, struct err *err)
+static uint32_t unwinder_file_hash(
+    const char *path, const uint8_t *build_id, uint32_t build_id_size)
 {
-	struct unwinder_file *file = calloc(1, sizeof(*file));
+	/* Joined by their order, too: a path and a build-id of the same bytes would cancel each other out. */
+	const uint64_t words[] = {hash_bytes((const uint8_t *)path, strlen(path)),
+	    hash_bytes(build_id, build_id_size)};
 
+	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
+}
+
+static void unwinder_file_free(struct unwinder_file *file)
+{
+	free(file->path);
+	free(file->index);
+	if (file->rows)
+		rows_free(file->rows);
+	free(file->rows);
+	free(file);
+}
+
+/* Forgets the files that no process maps any more. Their numbers are used again, so what is remembered by number goes. */
+static bool unwinder_files_sweep(struct unwinder *unwinder)
+{
+	bool *mapped = calloc(unwinder->n_files, sizeof(*mapped));
+
+	if (!mapped)
+		return false;
+	for (size_t i = 0; i < unwinder->spaces.n; i++) {
+		const struct space_maps *maps = &unwinder->spaces.list[i].space->maps;
+		const struct space_map *map = space_maps_from(maps, 0);
+
+		for (; map; map = space_maps_from(maps, map->end))
+			if (map->file != SPACE_NO_FILE)
+				mapped[map->file] = true;
+	}
+	memset(unwinder->file_slots.list, 0,
+	    unwinder->file_slots.cap * sizeof(*unwinder->file_slots.list));
+	for (uint32_t i = 0; i < unwinder->n_files; i++) {
+		struct unwinder_file *file = unwinder->files[i];
+		struct slot *slot;
+		uint32_t hash;
+
+		if (file && !mapped[i]) {
+			unwinder_file_free(file);
+			unwinder->files[i] = file = NULL;
+		}
+		if (!file)
+			continue;
+		hash =
+		    unwinder_file_hash(file->path, file->build_id, file->build_id_size);
+		slot = slots_first(&unwinder->file_slots, hash);
+		while (slot->number)
+			slot = slots_next(&unwinder->file_slots, slot);
+		*slot = (struct slot){.hash = hash, .number = i + 1};
+	}
+	free(mapped);
+	memset(unwinder->cache.entries, 0,
+	    unwinder->cache.n_entries * sizeof(*unwinder->cache.entries));
+	memset(unwinder->places, 0, UNWINDER_PLACES * sizeof(*unwinder->places));
+	unwinder->free_file = 0;
+	return true;
+}
+
+/* A number for a new file, or SPACE_NO_FILE. */
+static bool unwinder_file_number(
+    struct unwinder *unwinder, uint32_t *number, struct err *err)
+{
+	*number = (uint32_t)unwinder->n_files;
+	if (unwinder->n_files < UNWINDER_MAX_FILES) {
+		if (!vec_reserve(
+			&unwinder->files, &unwinder->cap_files, unwinder->n_files + 1))
+			return err_set_nomem(err);
+		unwinder->files[unwinder->n_files++] = NULL;
+		return true;
+	}
+	for (int turn = 0; turn < 2; turn++) {
+		for (; unwinder->free_file < unwinder->n_files; unwinder->free_file++)
+			if (!unwinder->files[unwinder->free_file]) {
+				*number = (uint32_t)unwinder->free_file++;
+				return true;
+			}
+		/* Where all of them are mapped, it is not looked for more each time. */
+		if (turn == 0 && unwinder->n_refused % (UNWINDER_MAX_FILES / 4) == 0 &&
+		    !unwinder_files_sweep(unwinder))
+			return err_set_nomem(err);
+	}
+	unwinder->n_refused++;
+	*number = SPACE_NO_FILE;
+	return true;
+}
+
+static bool unwinder_file_add(struct unwinder *unwinder, const struct event *map,
+    uint32_t hash, const struct stat *was, bool is_many, uint32_t *index, struct err *err)
+{
+	struct unwinder_file *file;
+	struct slot *slot;
+
+	if (!unwinder_file_number(unwinder, index, err) || *index == SPACE_NO_FILE)
+		return *index == SPACE_NO_FILE;
+	file = calloc(1, sizeof(*file));
 	if (file)
 		file->path = strdup(map->text);
-	if (!file || !file->path ||
-	    !vec_reserve(&unwinder->files, &unwinder->cap_files, unwinder->n_files + 1)) {
-		if (file)
-			free(file->path);
+	if (!file || !file->path) {
 		free(file);
 		return err_set_nomem(err);
 	}
@@ -52,43 +144,48 @@ static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map
 	file->build_id_size = map->build_id_size;
 	if (map->build_id_size)
 		memcpy(file->build_id, map->build_id, map->build_id_size);
-	file->no_file = unwinder_is_no_file(file->path);
 	file->is_many = is_many;
-	unwinder->files[unwinder->n_files++] = file;
+	unwinder->files[*index] = file;
+	slot = slots_first(&unwinder->file_slots, hash);
+	while (slot->number)
+		slot = slots_next(&unwinder->file_slots, slot);
+	*slot = (struct slot){.hash = hash, .number = *index + 1};
 	return true;
+}
+
+/* Whether a file is that of a mapping, by name and build-id. */
+static bool unwinder_file_is(const struct unwinder_file *file, const struct event *map)
+{
+	return strcmp(file->path, map->text) == 0 &&
+	       file->build_id_size == map->build_id_size &&
+	       (!map->build_id_size ||
+		   memcmp(file->build_id, map->build_id, map->build_id_size) == 0);
 }
 
 bool unwinder_file_get(
     struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err)
 {
-	/* Joined by their order, too: a path and a build-id of the same bytes would cancel each other out. */
-	const uint64_t words[] = {
-	    hash_bytes((const uint8_t *)map->text, strlen(map->text)),
-	    hash_bytes(map->build_id, map->build_id_size)};
-	uint32_t hash = hash_fold(hash_bytes((const uint8_t *)words, sizeof(words))),
-		 many = UINT32_MAX;
+	uint32_t hash, many = SPACE_NO_FILE;
 	size_t versions = 0;
 	struct stat st;
 	bool seen;
 	struct unwinder_file *file;
 	struct slot *slot;
 
+	*index = SPACE_NO_FILE;
+	if (unwinder_is_no_file(map->text))
+		return true;
+	hash = unwinder_file_hash(map->text, map->build_id, map->build_id_size);
 	seen = !map->build_id_size && rows_look(map->pid, map->text, &st);
-	if (unwinder->n_files >= UNWINDER_MAX_FILES)
-		return err_set(err, ERR_LIMIT, "more than %d files", UNWINDER_MAX_FILES);
 	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
 		return err_set_nomem(err);
 	for (slot = slots_first(&unwinder->file_slots, hash); slot->number;
 	     slot = slots_next(&unwinder->file_slots, slot)) {
-		*index = slot->number - 1;
-		file = unwinder->files[*index];
-		if (slot->hash != hash || strcmp(file->path, map->text) != 0 ||
-		    file->build_id_size != map->build_id_size ||
-		    (map->build_id_size &&
-			memcmp(file->build_id, map->build_id, map->build_id_size) != 0))
+		file = unwinder->files[slot->number - 1];
+		if (slot->hash != hash || !unwinder_file_is(file, map))
 			continue;
 		if (file->is_many)
-			many = *index;
+			many = slot->number - 1;
 		if (file->is_many ||
 		    (seen && file->was_seen && !regular_is_same(&file->was, &st))) {
 			versions++;
@@ -100,19 +197,14 @@ bool unwinder_file_get(
 			file->start = map->start;
 			file->end = map->start + map->size;
 		}
+		*index = slot->number - 1;
 		return true;
 	}
 	/* A program that writes itself again and again. */
-	if (many != UINT32_MAX) {
-		*index = many;
-		return true;
-	}
-	*index = (uint32_t)unwinder->n_files;
-	if (!unwinder_file_new(
-		unwinder, map, seen ? &st : NULL, versions >= UNWINDER_VERSIONS, err))
-		return false;
-	*slot = (struct slot){.hash = hash, .number = *index + 1};
-	return true;
+	*index = many;
+	return many != SPACE_NO_FILE ||
+	       unwinder_file_add(unwinder, map, hash, seen ? &st : NULL,
+		   versions >= UNWINDER_VERSIONS, index, err);
 }
 
 /* Opens the section at the file's made-up addresses, with its index. */
@@ -208,14 +300,9 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 
 void unwinder_files_free(struct unwinder *unwinder)
 {
-	for (size_t i = 0; i < unwinder->n_files; i++) {
-		free(unwinder->files[i]->path);
-		free(unwinder->files[i]->index);
-		if (unwinder->files[i]->rows)
-			rows_free(unwinder->files[i]->rows);
-		free(unwinder->files[i]->rows);
-		free(unwinder->files[i]);
-	}
+	for (size_t i = 0; i < unwinder->n_files; i++)
+		if (unwinder->files[i])
+			unwinder_file_free(unwinder->files[i]);
 	free(unwinder->files);
 	free(unwinder->file_slots.list);
 }

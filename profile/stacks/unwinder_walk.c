@@ -49,7 +49,8 @@ static enum eh2sframe_walk_why walk_find(
 	uint64_t file = (pc & ~UNWINDER_BASE(0)) >> 40;
 
 	/* An address as it is in the process: a guess asks whether it can be code. */
-	if (!(pc & UNWINDER_BASE(0)) || file >= walk->unwinder->n_files)
+	if (!(pc & UNWINDER_BASE(0)) || file >= walk->unwinder->n_files ||
+	    !walk->unwinder->files[file])
 		return space_map_find(walk->space, pc) ? EH2SFRAME_WALK_WHY_NO_ROW
 						       : EH2SFRAME_WALK_WHY_NO_MODULE;
 	if (!walk->unwinder->files[file]->has_section)
@@ -138,8 +139,8 @@ static bool walk_resolve_new(struct walk *walk, const struct eh2sframe_walk_fram
 	if (at->flags & EH2SFRAME_WALK_FRAME_GUESSED)
 		frame.flags |= PROFILE_FRAME_GUESSED;
 	place->known = at->pc;
-	place->file = UINT32_MAX;
-	if (map) {
+	place->file = SPACE_NO_FILE;
+	if (map && map->file != SPACE_NO_FILE) {
 		const struct unwinder_file *file = unwinder->files[map->file];
 		uint64_t offset = at->pc - map->start + map->offset;
 
@@ -221,11 +222,10 @@ static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
 	if (why == EH2SFRAME_WALK_WHY_CUT_OFF && walk->elsewhere &&
 	    frame->sp - walk->copy_address < WALK_STACK_MAX)
 		return PROFILE_CONTRADICTION;
-	if ((why != EH2SFRAME_WALK_WHY_NO_ROW && why != EH2SFRAME_WALK_WHY_NO_MODULE) ||
-	    place->file == UINT32_MAX)
+	if (why != EH2SFRAME_WALK_WHY_NO_ROW && why != EH2SFRAME_WALK_WHY_NO_MODULE)
 		return (uint8_t)why;
-	file = walk->unwinder->files[place->file];
-	if (file->no_file)
+	file = place->file != SPACE_NO_FILE ? walk->unwinder->files[place->file] : NULL;
+	if (!file || file->no_file)
 		return PROFILE_NO_MODULE;
 	if (file->rows->facts.entry && address >= file->rows->facts.entry &&
 	    address - file->rows->facts.entry < WALK_ENTRY_SIZE)

@@ -2,6 +2,7 @@
 /* profile/stacks/: records of the kernel, mappings, and names of code that was made at run time.
  * All of them can be hostile. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,20 +202,40 @@ UNIT(space_as_pages)
 UNIT(space_many)
 {
 	const uint64_t n = 1 << 20;
-	struct spaces spaces = {0};
-	struct space *space;
+	struct space_maps maps = {0};
 
 	for (uint64_t i = n; i > 0; i--) {
 		const struct space_map map = {
 		    .start = 2 * i, .end = 2 * i + 1, .file = 1};
 
-		ck_assert(space_add_map(&spaces, 5, &map, &err));
+		ck_assert(space_maps_add(&maps, &map));
 	}
-	space = space_find(&spaces, 5);
-	ck_assert_uint_eq(space->maps.n, n);
+	ck_assert_uint_eq(maps.n, n);
 	for (uint64_t i = 1; i <= n; i++)
-		ck_assert(
-		    space_map_find(space, 2 * i) && !space_map_find(space, 2 * i + 1));
+		ck_assert_uint_eq(space_maps_from(&maps, 2 * i)->start, 2 * i);
+	space_maps_free(&maps);
+}
+
+/* Of processes and threads whose ends were lost, those stay that were seen last. */
+UNIT(space_forgets)
+{
+	struct spaces spaces = {0};
+	const struct space_map map = {.start = 0x1000, .end = 0x2000, .file = 1};
+
+	ck_assert(space_comm(&spaces, 1, 1, "seen", false, &err));
+	ck_assert(space_add_map(&spaces, 1, &map, &err));
+	for (uint32_t i = 2; i < 3 * SPACE_MAX; i++) {
+		ck_assert(space_fork(&spaces, i % 4 ? i : 1, i, 1, 1, &err));
+		ck_assert_uint_le(spaces.n, SPACE_MAX);
+		ck_assert_uint_le(spaces.n_threads, SPACE_MAX);
+		if (i % 1000 == 0)
+			ck_assert_str_eq(
+			    space_thread_get(&spaces, 1, 1, &err)->comm, "seen");
+	}
+	ck_assert(space_map_find(space_find(&spaces, 1), 0x1000));
+	ck_assert(space_map_find(space_find(&spaces, 3 * SPACE_MAX - 1), 0x1000));
+	ck_assert(!space_find(&spaces, 2));
+	ck_assert_uint_gt(spaces.n_forgotten, SPACE_MAX);
 	spaces_free(&spaces);
 }
 
@@ -344,6 +365,71 @@ UNIT(unwinder_random)
 	}
 	ck_assert_uint_gt(unwinder.n_samples, 1000);
 	ck_assert_uint_eq(profile.n_samples, unwinder.n_samples);
+	unwinder_free(&unwinder);
+	profile_free(&profile);
+}
+
+/* A mapping of another process. */
+static void stacks_map(struct unwinder *unwinder, uint32_t i)
+{
+	char path[32];
+	struct event map = {.pid = 5,
+	    .tid = 5,
+	    .start = UINT64_C(8192) * i,
+	    .size = 4096,
+	    .text = i % 2 ? path : "//anon",
+	    .build_id_known = true,
+	    .build_id = (const uint8_t *)path,
+	    .build_id_size = 8};
+
+	snprintf(path, sizeof(path), "/lib/%010u", i);
+	ck_assert(unwinder_event(unwinder, record, event_make_map(record, &map), &err));
+}
+
+/* A process that maps without end ends no recording, and takes no more memory. The others have their stacks. */
+UNIT(unwinder_many_maps)
+{
+	const uint32_t n = 4500000;
+	struct profile profile;
+	struct unwinder unwinder;
+	struct event own = {.pid = 7,
+	    .tid = 7,
+	    .start = 0x100000,
+	    .size = 0x100000,
+	    .text = "/proc/self/exe"};
+	size_t size = 0;
+	/* Of memory, in the first half and the second. */
+	size_t most[2] = {0};
+
+	ck_assert(profile_init(&profile, &err));
+	profile.info.machine = PROFILE_X86_64;
+	ck_assert(unwinder_begin(&unwinder, &profile, &err));
+	ck_assert(unwinder_event(&unwinder, record, event_make_map(record, &own), &err));
+	for (uint32_t i = 1; i <= n; i++) {
+		if (i == 1 || i == n) {
+			size = stacks_sample(0, 8, 8);
+			/* RIP. */
+			stacks_put(120, 0x100040);
+			ck_assert(unwinder_event(&unwinder, record, size, &err));
+		}
+		stacks_map(&unwinder, i);
+		if (i % 10000 == 0) {
+			size_t now = mallinfo2().uordblks, *to = &most[i > n / 2];
+
+			*to = now > *to ? now : *to;
+		}
+	}
+	ck_assert_uint_le(most[1], most[0] + most[0] / 8);
+	ck_assert_uint_le(unwinder.spaces.n_maps, SPACE_MAX_MAPS + 2);
+	ck_assert_uint_le(unwinder.n_files, UNWINDER_MAX_FILES);
+	ck_assert_uint_eq(unwinder.n_refused, 0);
+	ck_assert_uint_gt(unwinder.spaces.n_forgotten, n / 2);
+	ck_assert(space_map_find(space_find(&unwinder.spaces, 5), UINT64_C(8192) * n));
+	ck_assert_uint_eq(profile.n_samples, 2);
+	ck_assert_uint_eq(profile.samples[0].stack, profile.samples[1].stack);
+	ck_assert_uint_eq(profile.samples[0].why, profile.samples[1].why);
+	ck_assert_uint_eq(
+	    profile.frames[profile.stacks[1].frame].kind, PROFILE_FRAME_FILE);
 	unwinder_free(&unwinder);
 	profile_free(&profile);
 }
