@@ -89,6 +89,11 @@ static uint8_t *rows_load(int fd, size_t *size, struct err *err)
 		err_set(err, ERR_LIMIT, "the file is too large");
 		return NULL;
 	}
+	/* Any user can make and map a file of terabytes that takes a block of the disk. */
+	if (regular_is_sparse(fd, &st)) {
+		err_set(err, ERR_LIMIT, "the file is sparse: most of it are holes");
+		return NULL;
+	}
 	bytes = malloc((size_t)st.st_size + 1);
 	*size = 0;
 	while (bytes && *size < (size_t)st.st_size) {

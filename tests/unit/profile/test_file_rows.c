@@ -121,3 +121,28 @@ UNIT(rows_replaced)
 	ck_assert(!rows_make(&made, &file, &rows, &err));
 	rows_free(&rows);
 }
+
+/* Memory is in proportion to what a file takes on the disk. */
+UNIT(rows_sparse)
+{
+	char path[] = "/var/tmp/sparse-XXXXXX", command[64];
+	struct rows_made made = {0};
+	struct rows_file file = {.path = path, .pid = (uint32_t)getpid()};
+	struct rows rows;
+	const off_t size = 48 << 20;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), path);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(ftruncate(fd, size), 0);
+	ck_assert(!rows_make(&made, &file, &rows, &err));
+	ck_assert_msg(strstr(err.text, "sparse"), "%s", err.text);
+	ck_assert_uint_eq(made.n, 0);
+	rows_free(&rows);
+	ck_assert_int_eq(posix_fallocate(fd, 0, size / 2 + 4096), 0);
+	ck_assert_msg(rows_make(&made, &file, &rows, &err), "%s", err.text);
+	rows_free(&rows);
+	close(fd);
+	unlink(path);
+}
