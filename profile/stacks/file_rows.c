@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,58 +26,93 @@ void rows_free(struct rows *rows)
 	*rows = (struct rows){0};
 }
 
-bool rows_look(uint32_t pid, const char *path, struct stat *st)
+/*
+ * Whether a path of the process means the same file here: not where the process has another root, as in a container. Of one that
+ * has ended, or that belongs to others, it is not known; the file's inode decides then.
+ */
+static bool rows_is_here(uint32_t pid)
+{
+	char name[ROWS_PATH_SIZE];
+	struct stat root, own;
+
+	snprintf(name, sizeof(name), "/proc/%u/root/", (unsigned int)pid);
+	return stat(name, &root) != 0 ||
+	       (stat("/", &own) == 0 && root.st_dev == own.st_dev &&
+		   root.st_ino == own.st_ino);
+}
+
+/*
+ * Whether a file has the mapped one's inode. The device alone tells nothing: btrfs and overlayfs show one to stat() and another one
+ * in the event. Overlayfs can show another inode there, too. Then only the link of the mapping itself leads to the file for sure.
+ */
+static bool rows_same_inode(
+    const struct rows_file *file, const struct stat *st, bool by_mapping)
+{
+	return file->inode == 0 || file->inode == st->st_ino ||
+	       (by_mapping && st->st_dev != makedev(file->major, file->minor));
+}
+
+bool rows_look(const struct rows_file *file, struct stat *st)
 {
 	char name[ROWS_PATH_SIZE];
 
-	snprintf(name, sizeof(name), "/proc/%u/root%s", (unsigned int)pid, path);
-	return path[0] == '/' && (stat(name, st) == 0 || stat(path, st) == 0);
-}
-
-/* Whether the file that was opened is the one that was mapped. */
-static bool rows_same_file(
-    const struct rows_file *file, const struct stat *st, const struct facts *facts)
-{
-	if (file->build_id_size == 0)
-		return !file->was || regular_is_same(file->was, st);
-	return file->build_id_size == facts->build_id_size &&
-	       memcmp(file->build_id, facts->build_id, file->build_id_size) == 0;
+	snprintf(
+	    name, sizeof(name), "/proc/%u/root%s", (unsigned int)file->pid, file->path);
+	return file->path[0] == '/' &&
+	       (stat(name, st) == 0 ||
+		   (rows_is_here(file->pid) && stat(file->path, st) == 0)) &&
+	       rows_same_inode(file, st, false);
 }
 
 /* Opens one path, when it is the file. */
-static int rows_try(const char *path, const struct rows_file *file, struct facts *facts)
+static int rows_try(
+    const char *path, bool by_mapping, const struct rows_file *file, struct rows *rows)
 {
-	struct stat st;
+	const struct facts *facts = &rows->facts;
+	struct stat st, here;
 	int fd = regular_open(path, &st);
 	struct err err;
+	bool same = false;
 
 	if (fd < 0)
 		return -1;
-	if (facts_read(fd, facts, &err) && rows_same_file(file, &st, facts))
+	if (!facts_read(fd, &rows->facts, &err))
+		same = false;
+	else if (file->build_id_size)
+		same = file->build_id_size == facts->build_id_size &&
+		       memcmp(file->build_id, facts->build_id, file->build_id_size) == 0;
+	else
+		same = rows_same_inode(file, &st, by_mapping) &&
+		       (!file->was || regular_is_same(file->was, &st));
+	if (same) {
+		rows->is_elsewhere = stat(file->path, &here) != 0 ||
+				     here.st_dev != st.st_dev || here.st_ino != st.st_ino;
 		return fd;
+	}
 	close(fd);
 	return -1;
 }
 
 /*
- * The file as its process sees it, by its mapping (which also works when it was deleted),
- * or by its path here, when the process is gone.
+ * The file by its mapping, which also works when it was deleted or has another name by now, but is for root alone. Else as its process
+ * sees it, or by its path here.
  */
-static int rows_open_file(const struct rows_file *file, struct facts *facts)
+static int rows_open_file(const struct rows_file *file, struct rows *rows)
 {
+	const unsigned int pid = file->pid;
 	char path[ROWS_PATH_SIZE];
 	int fd;
 
-	snprintf(
-	    path, sizeof(path), "/proc/%u/root%s", (unsigned int)file->pid, file->path);
-	fd = rows_try(path, file, facts);
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
+	    (unsigned long long)file->start, (unsigned long long)file->end);
+	fd = rows_try(path, true, file, rows);
 	if (fd >= 0)
 		return fd;
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx",
-	    (unsigned int)file->pid, (unsigned long long)file->start,
-	    (unsigned long long)file->end);
-	fd = rows_try(path, file, facts);
-	return fd >= 0 ? fd : rows_try(file->path, file, facts);
+	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, file->path);
+	fd = rows_try(path, false, file, rows);
+	if (fd < 0 && rows_is_here(pid))
+		fd = rows_try(file->path, false, file, rows);
+	return fd;
 }
 
 /* A copy in memory: whoever writes to a mapped file while it is converted would change bytes that were checked. */
@@ -167,9 +203,10 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
 			   file->image, file->image_size, &rows->facts, err) &&
 		       rows_make_new(
 			   made, file->path, file->image, file->image_size, rows, err);
-	fd = rows_open_file(file, &rows->facts);
+	fd = rows_open_file(file, rows);
 	if (fd < 0) {
 		rows->facts = (struct facts){0};
+		rows->is_elsewhere = true;
 		return err_set(
 		    err, ERR_IO, "%s: the file that was mapped is gone", file->path);
 	}

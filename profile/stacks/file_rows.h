@@ -20,6 +20,9 @@ struct rows_file {
 	uint64_t start, end;
 	const uint8_t *build_id;
 	uint32_t build_id_size; /* 0: not known */
+	/* Where no build-id is known. */
+	uint32_t major, minor;
+	uint64_t inode;		/* 0: not known */
 	const struct stat *was; /* when the mapping was read; NULL: not known */
 	const uint8_t *image;	/* the file's bytes, or NULL */
 	size_t image_size;
@@ -32,6 +35,7 @@ struct rows {
 	uint64_t address;	       /* the section's, before relocation */
 	struct eh2sframe_extra *extra; /* owned; from address 0 */
 	size_t n_extra;
+	bool is_elsewhere; /* its path leads to another file here, or to none */
 };
 
 /* What was done. */
@@ -40,8 +44,8 @@ struct rows_made {
 	uint64_t ns; /* of time */
 };
 
-/* Looks at the file that a process has under a name now. false: it cannot be seen. */
-ATTR_MUST_CHECK bool rows_look(uint32_t pid, const char *path, struct stat *st);
+/* Looks at the file that a process has under a name now. false: it cannot be seen, or is not the one that was mapped. */
+ATTR_MUST_CHECK bool rows_look(const struct rows_file *file, struct stat *st);
 
 /*
  * Makes the rows of a file. false: it is gone, is not the one that was mapped, or is no ELF file.

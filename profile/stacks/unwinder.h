@@ -103,7 +103,9 @@ struct unwinder_file {
 	char *path;
 	uint8_t build_id[EVENT_MAX_BUILD_ID];
 	uint32_t build_id_size;
-	/* Where no build-id does: tells the file from another one that gets its name. */
+	/* Where no build-id does: tell the file from another one that gets its name. */
+	uint32_t major, minor;
+	uint64_t inode;
 	bool was_seen;
 	struct stat was;
 	uint32_t pid;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +142,9 @@ static bool unwinder_file_add(struct unwinder *unwinder, const struct event *map
 	file->was_seen = was != NULL;
 	if (was)
 		file->was = *was;
+	file->major = map->major;
+	file->minor = map->minor;
+	file->inode = map->inode;
 	file->build_id_size = map->build_id_size;
 	if (map->build_id_size)
 		memcpy(file->build_id, map->build_id, map->build_id_size);
@@ -167,6 +171,7 @@ bool unwinder_file_get(
 {
 	uint32_t hash, many = SPACE_NO_FILE;
 	size_t versions = 0;
+	struct rows_file look;
 	struct stat st;
 	bool seen;
 	struct unwinder_file *file;
@@ -176,7 +181,12 @@ bool unwinder_file_get(
 	if (unwinder_is_no_file(map->text))
 		return true;
 	hash = unwinder_file_hash(map->text, map->build_id, map->build_id_size);
-	seen = !map->build_id_size && rows_look(map->pid, map->text, &st);
+	look = (struct rows_file){.path = map->text,
+	    .pid = map->pid,
+	    .major = map->major,
+	    .minor = map->minor,
+	    .inode = map->inode};
+	seen = !map->build_id_size && rows_look(&look, &st);
 	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
 		return err_set_nomem(err);
 	for (slot = slots_first(&unwinder->file_slots, hash); slot->number;
@@ -186,7 +196,8 @@ bool unwinder_file_get(
 			continue;
 		if (file->is_many)
 			many = slot->number - 1;
-		if (file->is_many ||
+		if (file->is_many || file->inode != map->inode ||
+		    file->major != map->major || file->minor != map->minor ||
 		    (seen && file->was_seen && !regular_is_same(&file->was, &st))) {
 			versions++;
 			continue;
@@ -250,11 +261,18 @@ static bool unwinder_add_module(struct unwinder *unwinder, struct unwinder_file 
 	    .flags = file->failed ? PROFILE_MODULE_OFFSETS : 0,
 	    .image = (uint8_t *)(uintptr_t)found->image,
 	    .image_size = found->image_size};
+	char gone[4096 + 64];
 
 	memcpy(module.build_id, file->rows->facts.build_id, module.build_id_size);
 	if (module.build_id_size == 0) {
 		module.build_id_size = file->build_id_size;
 		memcpy(module.build_id, file->build_id, file->build_id_size);
+	}
+	/* Without a build-id nothing else says that the file of this path has other functions. The kernel writes it so, too. */
+	if (file->rows->is_elsewhere && module.build_id_size == 0 &&
+	    !strstr(file->path, " (deleted)")) {
+		snprintf(gone, sizeof(gone), "%s (deleted)", file->path);
+		module.path = gone;
 	}
 	return profile_add_module(unwinder->profile, &module, &file->module, err);
 }
@@ -268,6 +286,9 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	    .end = file->end,
 	    .build_id = file->build_id,
 	    .build_id_size = file->build_id_size,
+	    .major = file->major,
+	    .minor = file->minor,
+	    .inode = file->inode,
 	    .was = file->was_seen ? &file->was : NULL};
 	struct err why = {.kind = ERR_LIMIT};
 

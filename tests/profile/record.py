@@ -49,6 +49,66 @@ if os.geteuid() == 0:
 else:
     tap.skip("a program that was deleted", "only root can open what is deleted")
 
+# Programs without a build-id. What has their names meanwhile, here or for a process in another root, has other functions and frames.
+SOURCE = """#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+volatile unsigned long sum;
+%s
+__attribute__((noinline, noclone)) void inner(void) { for (int i = 0; i < 100000; i++) sum += (unsigned long)i; }
+__attribute__((noinline, noclone)) void middle(void) { inner(); sum++; }
+__attribute__((noinline, noclone)) void outer(void) { char room[%d]; room[sum %% %d] = 1; middle(); sum += (unsigned long)room[0]; }
+int main(int argc, char **argv)
+{
+	const clock_t end = clock() + CLOCKS_PER_SEC / 3;
+	if (argc > 2 && rename(argv[2], argv[1]) != 0)
+		return 1;
+	if (argc == 2 && unlink(argv[1]) != 0)
+		return 1;
+	while (clock() < end)
+		outer();
+	return 0;
+}
+"""
+static = ["-static"]
+for name, before, size in (("small", "", 100), ("large", "int more(int a) { return a * 3; }\nint again(int a) { return a / 7; }", 4000)):
+    with open(name + ".c", "w", encoding="utf-8") as file:
+        file.write(SOURCE % (before, size, size))
+    if static and tap.run("gcc", "-static", "-o", name, name + ".c").returncode != 0:
+        static = []
+    tap.must("gcc", "-O1", "-no-pie", "-Wl,--build-id=none", *static, "-o", name, name + ".c")
+
+
+def seems(title, program, *words):
+    """The samples have the functions of program, whatever the name in them is; by a user alone, they may have none."""
+    found = record_lib.Recordings(show, os.path.abspath(program))
+    path = os.path.join(work, "seems")
+    shutil.copy("small" if program == "large" else "large", "other")
+    found.symbols[path] = found.symbols[found.first]
+    run = tap.run(record, "-F", "999", "--user", "-o", "seems.rec", *words)
+    right, wrong = found.known("seems.rec")
+    if os.geteuid() != 0:
+        wrong = [one for one in wrong if "file without rows" not in one]
+        right += 200
+    tap.check(run.returncode == 0 and right > 100 and len(wrong) <= right // 100, title, f"{right} right\n{run.stderr}" + "\n".join(wrong[:5]))
+    marked = [frame for sample in found.samples("seems.rec") for frame in sample[4] if frame.startswith(path + "+")]
+    tap.check(not marked, f"{title}: its path is not that of another file", marked[:3])
+
+
+shutil.copy("small", "seems")
+seems("a program that another file replaces", "small", work + "/seems", work + "/seems", "other")
+shutil.copy("large", "seems")
+seems("and the reverse", "large", work + "/seems", work + "/seems", "other")
+if os.geteuid() == 0 and static:
+    os.makedirs("jail" + work)
+    shutil.copy("small", f"jail{work}/seems")
+    shutil.copy("large", "seems")
+    seems("a program in another root", "small", "chroot", "jail", work + "/seems")
+    seems("and one that is deleted there", "small", "chroot", "jail", work + "/seems", work + "/seems")
+else:
+    tap.skip("a program in another root", "needs root and libc.a")
+os.unlink("seems")
+
 # Statuses, and what is said.
 for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c", "kill -TERM $$"], 143, "samples"),
                             (["/nonexistent/program"], 127, "running the command failed"),
