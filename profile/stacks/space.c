@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-/* Mappings in no file are so much older than they are. */
+/* Mappings in no file count as older than all others. */
 #define SPACE_OLDER (UINT32_C(1) << 31)
 
 void spaces_free(struct spaces *spaces)

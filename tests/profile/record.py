@@ -71,12 +71,12 @@ int main(int argc, char **argv)
 }
 """
 static = ["-static"]
-for name, before, size in (("small", "", 100), ("large", "int more(int a) { return a * 3; }\nint again(int a) { return a / 7; }", 4000)):
-    with open(name + ".c", "w", encoding="utf-8") as file:
+for program, before, size in (("small", "", 100), ("large", "int more(int a) { return a * 3; }\nint again(int a) { return a / 7; }", 4000)):
+    with open(program + ".c", "w", encoding="utf-8") as file:
         file.write(SOURCE % (before, size, size))
-    if static and tap.run("gcc", "-static", "-o", name, name + ".c").returncode != 0:
+    if static and tap.run("gcc", "-static", "-o", program, program + ".c").returncode != 0:
         static = []
-    tap.must("gcc", "-O1", "-no-pie", "-Wl,--build-id=none", *static, "-o", name, name + ".c")
+    tap.must("gcc", "-O1", "-no-pie", "-Wl,--build-id=none", *static, "-o", program, program + ".c")
 
 
 def seems(title, program, *words):
@@ -127,20 +127,20 @@ tap.check(run.stdout[:7] == b"eh2sprf" and run.returncode == 0, "-o - is standar
 tap.check("--stack-size" in tap.must(record, "--help"), "--help lists the options")
 
 # Stacks have the memory of programs, and others make links.
-for name in ("new", "old"):
-    if name == "old":
-        open(name, "wb").close()
-        os.chmod(name, 0o666)
-    run = subprocess.run([record, "-q", "-o", name, "true"], umask=0, capture_output=True, check=False)
-    tap.check(run.returncode == 0 and os.stat(name).st_mode & 0o777 == 0o600, f"a {name} file is its user's alone",
-              f"{os.stat(name).st_mode:o} {run}")
+for path in ("new", "old"):
+    if path == "old":
+        open(path, "wb").close()
+        os.chmod(path, 0o666)
+    run = subprocess.run([record, "-q", "-o", path, "true"], umask=0, capture_output=True, check=False)
+    tap.check(run.returncode == 0 and os.stat(path).st_mode & 0o777 == 0o600, f"its user's alone: a file that is {path}",
+              f"{os.stat(path).st_mode:o} {run}")
 open("victim", "w", encoding="ascii").write("mine")
 os.symlink("victim", "link")
 os.symlink("nothing", "dangling")
-for name in ("link", "dangling"):
-    run = tap.run(record, "-o", name, "true")
-    tap.check(run.returncode == 125 and f"{name}: it is a symbolic link; " in run.stderr and
-              open("victim", encoding="ascii").read() == "mine" and not os.path.exists("nothing"), f"a link is refused: {name}", run)
+for path in ("link", "dangling"):
+    run = tap.run(record, "-o", path, "true")
+    tap.check(run.returncode == 125 and f"{path}: it is a symbolic link; " in run.stderr and
+              open("victim", encoding="ascii").read() == "mine" and not os.path.exists("nothing"), f"a link is refused: {path}", run)
 with open("stdout", "wb") as file:
     run = subprocess.run([record, "-q", "-o", "/dev/stdout", "true"], stdout=file, stderr=subprocess.PIPE, check=False)
 tap.check(run.returncode == 0 and open("stdout", "rb").read(7) == b"eh2sprf", "-o /dev/stdout", run)
