@@ -72,7 +72,7 @@ static int rows_try(
 	struct stat st, here;
 	int fd = regular_open(path, &st);
 	struct err err;
-	bool same = false;
+	bool same;
 
 	if (fd < 0)
 		return -1;

@@ -47,8 +47,9 @@ struct unwinder {
 	/* The rest is the unwinder's own. */
 	struct unwinder_file **files; /* NULL: the number is free */
 	size_t n_files, cap_files;
-	size_t free_file;   /* from here on numbers of files can be free */
-	uint64_t n_refused; /* files that were too many */
+	size_t free_file;     /* from here on numbers of files can be free */
+	size_t n_since_sweep; /* numbers that were asked for */
+	uint64_t n_refused;   /* files that were too many */
 	struct slots file_slots;
 	struct eh2sframe_walk_cache cache;
 	struct unwinder_place *places;

@@ -89,7 +89,7 @@ static bool unwinder_files_sweep(struct unwinder *unwinder)
 	memset(unwinder->cache.entries, 0,
 	    unwinder->cache.n_entries * sizeof(*unwinder->cache.entries));
 	memset(unwinder->places, 0, UNWINDER_PLACES * sizeof(*unwinder->places));
-	unwinder->free_file = 0;
+	unwinder->free_file = unwinder->n_since_sweep = 0;
 	return true;
 }
 
@@ -98,6 +98,7 @@ static bool unwinder_file_number(
     struct unwinder *unwinder, uint32_t *number, struct err *err)
 {
 	*number = (uint32_t)unwinder->n_files;
+	unwinder->n_since_sweep++;
 	if (unwinder->n_files < UNWINDER_MAX_FILES) {
 		if (!vec_reserve(
 			&unwinder->files, &unwinder->cap_files, unwinder->n_files + 1))
@@ -111,8 +112,8 @@ static bool unwinder_file_number(
 				*number = (uint32_t)unwinder->free_file++;
 				return true;
 			}
-		/* Where all of them are mapped, it is not looked for more each time. */
-		if (turn == 0 && unwinder->n_refused % (UNWINDER_MAX_FILES / 4) == 0 &&
+		/* It takes as long as there are mappings, and may free few. */
+		if (turn == 0 && unwinder->n_since_sweep >= UNWINDER_MAX_FILES / 4 &&
 		    !unwinder_files_sweep(unwinder))
 			return err_set_nomem(err);
 	}
