@@ -5,10 +5,9 @@
 set -eu
 cd "$(dirname "$0")"
 
-# dpkg-dev: meson asks it in which folder libraries are. libprotobuf-c-dev and protobuf-c-compiler are for pprof's
-# format, libzstd-dev for debug sections that are compressed with zstd, libseccomp-dev for --sandbox.
+# dpkg-dev: meson asks it in which folder libraries are. libzstd-dev is for debug sections that are compressed with zstd, libseccomp-dev for --sandbox.
 packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev libiberty-dev libjansson-dev libzydis-dev check scdoc
-  dpkg-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libzstd-dev libseccomp-dev'
+  dpkg-dev zlib1g-dev libzstd-dev libseccomp-dev'
 fast_test_packages='g++ binutils binutils-aarch64-linux-gnu binutils-s390x-linux-gnu python3 file'
 test_packages='clang lld mold llvm elfutils gdb python3 patchelf qemu-user
   libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl

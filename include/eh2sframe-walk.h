@@ -13,9 +13,14 @@
  * - The library reads a section's bytes in place and checks each place before it reads
  *   there. A damaged section ends a walk with a reason, or gives wrong frames; it does no
  *   other harm.
- * - A file may not be unmapped by dlclose(3) while a thread has frames in it. After
- *   fork(2) the child may use all functions; after vfork(2) and _Fork(3) it may walk, but
- *   not refresh, add or remove.
+ * - A file may not be unmapped by dlclose(3) while a thread has frames in it.
+ * - eh2sframe_walk_init, _refresh, _add and _remove wait for each other by a lock. The library
+ *   never waits for dlopen(3) or dlclose(3) while it has the lock, so constructors and
+ *   destructors of files may call all functions. A callback of dl_iterate_phdr(3) may not call
+ *   these four.
+ * - fork(2) waits for that lock, too, and the child may use all functions. A signal handler
+ *   calls _Fork(3) instead. After _Fork and vfork(2) the child may walk, but not refresh, add
+ *   or remove.
  * - Members named reserved are 0. Later versions give them a meaning, and 0 is what is
  *   done now.
  * - Sizes and offsets are bytes. Addresses are those of the walked program as it runs.
@@ -45,7 +50,7 @@ enum eh2sframe_walk_machine {
 enum eh2sframe_walk_why {
 	/* It has not ended. */
 	EH2SFRAME_WALK_WHY_GOES_ON = 0,
-	/* The frame has no caller: the stack is complete. */
+	/* Its row says that the frame has no caller: the stack is complete. */
 	EH2SFRAME_WALK_WHY_OUTERMOST = 1,
 	/* The caller's array is full. */
 	EH2SFRAME_WALK_WHY_LIMIT = 2,
@@ -62,6 +67,9 @@ enum eh2sframe_walk_why {
 	EH2SFRAME_WALK_WHY_CONTRADICTION = 7,
 	/* The section breaks its format here. */
 	EH2SFRAME_WALK_WHY_DAMAGED = 8,
+	/* The return address is 0. Some code ends its stack so; a wrong row that leads to a 0 ends
+	 * there, too, so the stack may lack frames. */
+	EH2SFRAME_WALK_WHY_ZERO = 9,
 };
 
 /* Returns "outermost frame", "no row", ...; lives as long as the library. */
@@ -251,7 +259,9 @@ struct eh2sframe_walk_options {
 	/*
 	 * Called by eh2sframe_walk_refresh with rows_context for each file without a section;
 	 * NULL: such files have no rows. It returns false when it has none either.
-	 * eh2sframe_rows_module of libeh2sframe is such a function.
+	 * eh2sframe_rows_module of libeh2sframe is such a function. It is called with the
+	 * library's lock: it may fork, but not call dlopen, dlclose or dlsym, and
+	 * eh2sframe_walk_refresh, _add and _remove do nothing in it.
 	 */
 	bool (*rows)(void *context, struct eh2sframe_walk_module *module);
 	void *rows_context;

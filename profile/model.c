@@ -20,6 +20,8 @@ const char *profile_why_text(unsigned int why)
 	    [PROFILE_DAMAGED] = "damaged rows",
 	    [PROFILE_NO_STACK] = "thread of the kernel",
 	    [PROFILE_NO_ROWS] = "file without rows",
+	    [PROFILE_ZERO] = "return address 0",
+	    [PROFILE_GIVEN] = "as recorded",
 	};
 
 	return why < PROFILE_N_WHYS && TEXTS[why] ? TEXTS[why] : "unknown reason";
@@ -318,33 +320,5 @@ bool profile_add_sample(
 		&profile->samples, &profile->cap_samples, profile->n_samples + 1))
 		return err_set_nomem(err);
 	profile->samples[profile->n_samples++] = *sample;
-	return true;
-}
-
-void profile_forget(struct profile *profile)
-{
-	free(profile->stack_slots.list);
-	profile->stack_slots = (struct slots){0};
-	profile->n_further_stacks = 0;
-	profile->n_stacks = 1;
-	profile->stacks[0].callee = 0;
-	profile->n_samples = 0;
-	profile->n_forgotten++;
-}
-
-bool profile_name_frame(
-    struct profile *profile, uint32_t frame, const char *name, struct err *err)
-{
-	struct profile_frame *named;
-
-	if (frame >= profile->n_frames)
-		return err_set(err, ERR_MALFORMED, "a name is for frame %u of %zu",
-		    (unsigned int)frame, profile->n_frames);
-	named = &profile->frames[frame];
-	if (!profile_set_text(&named->name, name, err))
-		return false;
-	/* The slot keeps the hash of the old kind: an equal frame would be added again. */
-	if (named->kind == PROFILE_FRAME_UNKNOWN)
-		named->kind = PROFILE_FRAME_JIT;
 	return true;
 }

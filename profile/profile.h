@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile: samples of programs with their stacks, in memory, and the file that
- * eh2sframe-record writes, a recording. Lists only grow, and an index into one stays right.
- * docs/PROFILE.md describes the file.
+ * A profile: samples of programs with their stacks, in memory. Lists only grow, and an index into
+ * one stays right.
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
@@ -15,19 +14,23 @@
 #include "base/err.h"
 #include "base/hash_slots.h"
 
-/* Why the walk of a sample's stack ended. 1 to 8 are those of enum eh2sframe_walk_why. */
+/* Why the walk of a sample's stack ended. 1 to 8 are those of enum eh2sframe_walk_why; walk_ended
+ * (unwinder_walk.c) has the others. */
 enum profile_why {
 	PROFILE_OUTERMOST = 1, /* the stack is complete */
 	PROFILE_LIMIT = 2,
 	PROFILE_NO_MODULE = 3,
 	PROFILE_NO_ROW = 4,
 	PROFILE_LOST_REGISTER = 5,
-	PROFILE_CUT_OFF = 6, /* the copy of the stack ends below what a row leads to */
+	/* The copy of the stack ends below what a row leads to, or is empty. */
+	PROFILE_CUT_OFF = 6,
 	PROFILE_CONTRADICTION = 7,
 	PROFILE_DAMAGED = 8,
-	PROFILE_NO_STACK = 9, /* a thread of the kernel, or execve: complete */
+	PROFILE_NO_STACK = 9, /* a thread of the kernel: complete */
 	PROFILE_NO_ROWS = 10, /* the file could not be read or converted */
-	PROFILE_N_WHYS = 11,
+	PROFILE_ZERO = 11,    /* the return address is 0, which a wrong row finds, too */
+	PROFILE_GIVEN = 12,   /* as the kernel or another program walked it */
+	PROFILE_N_WHYS = 13,
 };
 
 /* "outermost frame", "copy cut off", ...: lives as long as the program. */
@@ -113,16 +116,17 @@ enum profile_machine { /* as enum eh2sframe_walk_machine */
 struct profile_info {
 	uint32_t machine;   /* enum profile_machine */
 	uint32_t frequency; /* samples a second and processor */
-	uint64_t start;	    /* ns since 1970 at monotonic */
-	uint64_t monotonic; /* ns, CLOCK_MONOTONIC */
-	uint64_t end;	    /* ns, CLOCK_MONOTONIC; 0: the recording was not finished */
-	uint64_t lost;	    /* samples that the kernel or the recorder had no room for */
-	char *event;	    /* "cpu-clock", "cycles" */
-	char *unit;	    /* of weights: "ns", "cycles" */
-	char *command;	    /* the command line, or "-a", "-p 17" */
+	/* Seconds since 1970: when the recording was written. */
+	uint64_t start;
+	uint64_t begin, end; /* ns, by the clock of the recording: its samples */
+	uint64_t lost;	     /* samples that the kernel or the recorder had no room for */
+	uint64_t n_others;   /* samples of other events, which are left out */
+	char *event;	     /* "cpu-clock", "cycles" */
+	char *unit;	     /* of weights: "ns", "cycles" */
+	char *command;	     /* the command line, or "-a", "-p 17" */
 	char *host;
 	char *release; /* of the kernel */
-	bool raw;      /* the recording has copies of stacks; profile_load walks them */
+	bool cut_off;  /* the recording was not finished */
 };
 
 /* Zeroed, then profile_init. Members are read freely and changed by the functions below. */
@@ -137,7 +141,6 @@ struct profile {
 	size_t cap_modules, cap_frames, cap_stacks, cap_threads, cap_samples;
 	struct slots module_slots, frame_slots, stack_slots, thread_slots;
 	size_t n_further_stacks; /* in stack_slots: all but the first of each caller */
-	uint64_t n_forgotten;	 /* how often profile_forget was called */
 };
 
 ATTR_MUST_CHECK bool profile_init(struct profile *profile, struct err *err);
@@ -158,29 +161,7 @@ ATTR_MUST_CHECK bool profile_add_thread(struct profile *profile, uint32_t pid,
 /* Always adds. */
 ATTR_MUST_CHECK bool profile_add_sample(
     struct profile *profile, const struct profile_sample *sample, struct err *err);
-/* Removes all samples and stacks, so that a long recording takes no more memory. */
-void profile_forget(struct profile *profile);
-/* Gives a frame its name, in place of one that it has. An UNKNOWN frame becomes JIT. */
-ATTR_MUST_CHECK bool profile_name_frame(
-    struct profile *profile, uint32_t frame, const char *name, struct err *err);
 /* Replaces a string of info, such as &profile->info.command. */
 ATTR_MUST_CHECK bool profile_set_text(char **text, const char *value, struct err *err);
-
-/*
- * Writes a whole profile as a recording. The descriptor stays the caller's and need not be
- * seekable. ERR_IO, ERR_NOMEM.
- */
-ATTR_MUST_CHECK bool profile_write(
-    const struct profile *profile, int fd, struct err *err);
-
-/*
- * Reads a recording into an initialised profile; name begins its messages, unless it is NULL. Any bytes are safe:
- * memory stays below a multiple of the file's size, and all indices are right. A recording
- * that was cut off is read up to there, with info.end 0. Samples with copies of stacks have
- * the stack 0 (info.raw): use profile_load of profile/load.h, which reads any recording
- * and walks them. ERR_MALFORMED, ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM.
- */
-ATTR_MUST_CHECK bool profile_read(
-    struct profile *profile, int fd, const char *name, struct err *err);
 
 #endif

@@ -124,10 +124,10 @@ static struct walk_table *begin_draft(void)
 	return draft;
 }
 
-/* false: a handler that interrupted a walk of this thread called, and would wait for ever. */
+/* false: a handler that interrupted a walk of this thread called, or the function rows, and would wait for ever. */
 static bool can_write(void)
 {
-	return walks_here[0] == 0 && walks_here[1] == 0 &&
+	return !writes_here && walks_here[0] == 0 && walks_here[1] == 0 &&
 	       __atomic_load_n(&process.published, __ATOMIC_ACQUIRE);
 }
 

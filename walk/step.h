@@ -121,8 +121,7 @@ WALK_INLINE enum eh2sframe_walk_why walk_find_ra(const struct eh2sframe_walk_spa
 		caller->ra = value;
 	}
 	caller->ra = walk_plain_address(caller->ra, space->signature_mask);
-	/* Some programs end their stack so, where a row should say it. */
-	return caller->ra ? EH2SFRAME_WALK_WHY_GOES_ON : EH2SFRAME_WALK_WHY_OUTERMOST;
+	return caller->ra ? EH2SFRAME_WALK_WHY_GOES_ON : EH2SFRAME_WALK_WHY_ZERO;
 }
 
 WALK_INLINE enum eh2sframe_walk_why walk_find_fp(const struct eh2sframe_walk_space *space,

@@ -23,6 +23,8 @@ const char *eh2sframe_walk_why_text(enum eh2sframe_walk_why why)
 		return "contradiction";
 	case EH2SFRAME_WALK_WHY_DAMAGED:
 		return "damaged section";
+	case EH2SFRAME_WALK_WHY_ZERO:
+		return "return address 0";
 	}
 	return "unknown reason";
 }

@@ -35,9 +35,8 @@ static const char fold_help[] =
     "- is "
     "standard input.\n"
     "\n"
-    "      --format=folded|html|pprof  a line for each stack (folded, the default), a "
-    "flame graph for browsers,\n"
-    "                               or pprof's profile.proto\n"
+    "      --format=folded|html     a line for each stack (folded, the default), or a "
+    "flame graph for browsers\n"
     "  -o, --output=FILE            write to FILE instead of standard output\n"
     "      --debug-dir=DIR          look for separate debug files there, before "
     "/usr/lib/debug (repeatable)\n"
@@ -57,7 +56,6 @@ static bool fold_format_parse(
 	static const char *const NAMES[] = {
 	    [FOLD_FOLDED] = "folded",
 	    [FOLD_HTML] = "html",
-	    [FOLD_PPROF] = "pprof",
 	};
 
 	for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
@@ -67,7 +65,7 @@ static bool fold_format_parse(
 		}
 	}
 	return cmd_fail(
-	    error, EH2SFRAME_USAGE, "--format=%.200s: give folded, html or pprof", value);
+	    error, EH2SFRAME_USAGE, "--format=%.200s: give folded or html", value);
 }
 
 static bool fold_add_dir(

@@ -10,7 +10,7 @@
 #include "include/eh2sframe.h"
 #include "profile/load.h"
 
-enum fold_format { FOLD_FOLDED, FOLD_HTML, FOLD_PPROF };
+enum fold_format { FOLD_FOLDED, FOLD_HTML };
 
 struct fold_args {
 	enum fold_format format;

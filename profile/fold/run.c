@@ -65,15 +65,6 @@ static bool fold_write(const struct fold_args *args, const struct profile *profi
 	case FOLD_HTML:
 		ok = output_page(profile, naming, eh2sframe_version(), out, &err);
 		break;
-	case FOLD_PPROF:
-#if EH2SFRAME_PPROF
-		ok = output_pprof(profile, naming, out, &err);
-#else
-		ok = err_set(&err, ERR_UNSUPPORTED,
-		    "this build has no --format=pprof: build it with libprotobuf-c "
-		    "(-Dpprof=enabled)");
-#endif
-		break;
 	}
 	return ok || fold_failed(&err, error);
 }
@@ -99,7 +90,10 @@ static void fold_summary(const struct fold_args *args, const struct profile *pro
 			    profile_why_text(why));
 	if (profile->info.lost)
 		fprintf(stderr, "; %" PRIu64 " lost", profile->info.lost);
-	fputs(profile->info.end ? "\n" : "; the recording was cut off\n", stderr);
+	if (profile->info.n_others)
+		fprintf(stderr, "; %" PRIu64 " samples of other events left out",
+		    profile->info.n_others);
+	fputs(profile->info.cut_off ? "; the recording was cut off\n" : "\n", stderr);
 }
 
 static bool fold_names(const struct fold_args *args, const struct profile *profile,
@@ -139,16 +133,11 @@ static bool fold_output(const struct fold_args *args, const struct profile *prof
 	if (!fold_is_no_link(args->output, NULL, error) ||
 	    !print_open(args->output, true, &out, error))
 		return false;
-	if (args->format == FOLD_PPROF && isatty(fileno(out.file))) {
-		ok = cmd_fail(error, EH2SFRAME_USAGE,
-		    "pprof's format is not for terminals; give -o FILE");
-	} else {
-		ok = fold_is_no_link(out.path, out.file, error) &&
-		     fold_names(args, profile, &naming, error);
-		if (ok) {
-			print_start(&out);
-			ok = fold_write(args, profile, &naming, out.file, error);
-		}
+	ok = fold_is_no_link(out.path, out.file, error) &&
+	     fold_names(args, profile, &naming, error);
+	if (ok) {
+		print_start(&out);
+		ok = fold_write(args, profile, &naming, out.file, error);
 	}
 	naming_free(&naming);
 	return print_close(&out, ok, error);

@@ -20,7 +20,7 @@
 
 /*
  * Each writes all samples to a stream. The order depends on the recording alone. Failures of the
- * stream show in ferror. ERR_NOMEM, ERR_LIMIT; ERR_IO (output_pprof).
+ * stream show in ferror. ERR_NOMEM, ERR_LIMIT.
  */
 
 /* A line for each stack: "NAME;OUTERMOST;...;INNERMOST SAMPLES". */
@@ -29,9 +29,6 @@ ATTR_MUST_CHECK bool output_folded(const struct profile *profile,
 /* A page for browsers. */
 ATTR_MUST_CHECK bool output_page(const struct profile *profile,
     const struct naming *naming, const char *version, FILE *out, struct err *err);
-/* profile.proto of pprof, compressed by gzip. Only where EH2SFRAME_PPROF is 1. */
-ATTR_MUST_CHECK bool output_pprof(const struct profile *profile,
-    const struct naming *naming, FILE *out, struct err *err);
 
 /* The frame that stands for the callers that were not found: "[incomplete: REASON]". */
 #define OUTPUT_MARK_SIZE 80

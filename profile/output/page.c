@@ -55,8 +55,7 @@ static void page_info(const struct page *page, const char *version)
 	fprintf(page->out,
 	    ",\"frequency\":%" PRIu32 ",\"seconds\":%.3f,\"lost\":%" PRIu64
 	    ",\"samples\":%zu,\"least\":%" PRIu64,
-	    info->frequency,
-	    end > info->monotonic ? (double)(end - info->monotonic) / 1e9 : 0.0,
+	    info->frequency, end > info->begin ? (double)(end - info->begin) / 1e9 : 0.0,
 	    info->lost, page->profile->n_samples, page->least);
 }
 

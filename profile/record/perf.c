@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "profile/stacks/event.h"
+#include "profile/perfdata/event.h"
 
 /* A ring for half a second of a busy processor at 999 Hz; less where less may be locked. */
 enum { PERF_RING_MAX = 8 << 20, PERF_RING_MIN = 128 << 10 };
@@ -37,6 +37,7 @@ void perf_begin(struct perf *perf, const struct perf_wish *wish)
 	attr->exclude_callchain_user = 1;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
+	attr->mmap_data = wish->data;
 	attr->build_id = 1;
 	attr->comm = 1;
 	attr->comm_exec = 1;
@@ -244,6 +245,7 @@ static const uint8_t *perf_record(
 const uint8_t *perf_next(
     struct perf *perf, uint64_t limit, struct perf_ring **ring, size_t *size)
 {
+	const struct event_layout layout = event_layout(&perf->attr);
 	uint64_t oldest = limit;
 	const uint8_t *bytes;
 
@@ -255,7 +257,7 @@ const uint8_t *perf_next(
 		if (other->tail == other->head)
 			continue;
 		bytes = perf_record(perf, other, size);
-		time = event_time(bytes, *size);
+		time = event_time(bytes, *size, &layout);
 		if (time <= oldest) {
 			oldest = time;
 			*ring = other;

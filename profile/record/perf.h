@@ -40,6 +40,7 @@ enum { PERF_WHOLE_SYSTEM = -1 };
 struct perf_wish {
 	bool cycles; /* instead of cpu-clock */
 	bool user;   /* no frames of the kernel */
+	bool data;   /* mappings that are no code, too: perf finds CFI by them */
 	uint32_t frequency, stack_size;
 	uint64_t registers;
 };

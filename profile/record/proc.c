@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/stacks/event.h"
+#include "profile/perfdata/event.h"
 
 struct proc {
 	proc_record_fn *record;
@@ -53,7 +53,7 @@ static bool proc_thread(void *context, pid_t tid)
 	    proc->context, proc->bytes, event_make_comm(proc->bytes, &event));
 }
 
-/* Reads a line of /proc/PID/maps, and ends it behind the name. false: it has no code. */
+/* Reads a line of /proc/PID/maps, and ends it behind the name. */
 static bool proc_map(char *line, struct event *event)
 {
 	unsigned long long start, end, offset, inode;
@@ -63,9 +63,10 @@ static bool proc_map(char *line, struct event *event)
 
 	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, protection,
 		&offset, &major, &minor, &inode, &at) < 7 ||
-	    at == 0 || !strchr(protection, 'x'))
+	    at == 0)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
+	event->data = !strchr(protection, 'x');
 	event->start = start;
 	event->size = end - start;
 	event->offset = offset;
@@ -76,7 +77,7 @@ static bool proc_map(char *line, struct event *event)
 	return true;
 }
 
-bool proc_process(pid_t pid, proc_record_fn *record, void *context)
+bool proc_process(pid_t pid, bool data, proc_record_fn *record, void *context)
 {
 	struct proc *proc = malloc(sizeof(*proc));
 	char path[64], *line = NULL;
@@ -96,7 +97,7 @@ bool proc_process(pid_t pid, proc_record_fn *record, void *context)
 	while (file && ok && getline(&line, &cap, file) > 0) {
 		struct event event = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
 
-		if (proc_map(line, &event))
+		if (proc_map(line, &event) && (data || !event.data))
 			ok = record(
 			    context, proc->bytes, event_make_map(proc->bytes, &event));
 	}
@@ -107,7 +108,37 @@ bool proc_process(pid_t pid, proc_record_fn *record, void *context)
 	return ok;
 }
 
+bool proc_kernel(proc_record_fn *record, void *context)
+{
+	struct event event = {.pid = UINT32_MAX,
+	    .cpu_mode = PERF_RECORD_MISC_KERNEL,
+	    .text = "[kernel.kallsyms]_text"};
+	uint8_t bytes[256];
+	FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned long long address;
+	uint64_t end = 0;
+	char line[512], name[64];
+
+	while (file && (!event.start || !end) && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx %*c %63s", &address, name) != 2)
+			continue;
+		if (strcmp(name, "_text") == 0)
+			event.start = address;
+		if (strcmp(name, "_etext") == 0)
+			end = address;
+	}
+	if (file)
+		fclose(file);
+	/* Who may not see addresses gets zeros. */
+	if (!event.start || end <= event.start)
+		return true;
+	event.offset = event.start;
+	event.size = end - event.start;
+	return record(context, bytes, event_make_map(bytes, &event));
+}
+
 struct proc_all {
+	bool data;
 	proc_record_fn *record;
 	void *context;
 };
@@ -116,12 +147,12 @@ static bool proc_seen(void *context, pid_t pid)
 {
 	const struct proc_all *all = context;
 
-	return proc_process(pid, all->record, all->context);
+	return proc_process(pid, all->data, all->record, all->context);
 }
 
-bool proc_all(proc_record_fn *record, void *context)
+bool proc_all(bool data, proc_record_fn *record, void *context)
 {
-	struct proc_all all = {.record = record, .context = context};
+	struct proc_all all = {.data = data, .record = record, .context = context};
 
 	return proc_list("/proc", proc_seen, &all);
 }

@@ -15,9 +15,12 @@ typedef bool proc_record_fn(void *context, const uint8_t *bytes, size_t size);
  * /proc, threads in /proc/PID/task. false: it cannot be read, or seen returned false. */
 bool proc_list(const char *dir, bool (*seen)(void *context, pid_t id), void *context);
 
-/* The threads and the mapped code of a process. Nothing when it is gone. */
-bool proc_process(pid_t pid, proc_record_fn *record, void *context);
+/* The threads and the mapped code of a process, and with data all of its mappings. Nothing when it is gone. */
+bool proc_process(pid_t pid, bool data, proc_record_fn *record, void *context);
 /* Of all processes. */
-bool proc_all(proc_record_fn *record, void *context);
+bool proc_all(bool data, proc_record_fn *record, void *context);
+
+/* Where the kernel's code is, as perf names it. */
+bool proc_kernel(proc_record_fn *record, void *context);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -35,103 +34,15 @@ static uint64_t recorder_clock(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The arguments with spaces between them. */
-static bool recorder_describe_command(
-    struct recorder *recorder, char **text, struct err *err)
-{
-	const struct record_args *args = recorder->args;
-	char number[32] = "-a", *joined;
-	size_t size = 1;
-
-	if (args->pid)
-		snprintf(number, sizeof(number), "-p %d", (int)args->pid);
-	if (!args->command)
-		return profile_set_text(text, number, err);
-	for (char **arg = args->command; *arg; arg++)
-		size += strlen(*arg) + 1;
-	joined = calloc(size, 1);
-	if (!joined)
-		return err_set_nomem(err);
-	for (char **arg = args->command; *arg; arg++) {
-		strcat(joined, *arg);
-		if (arg[1])
-			strcat(joined, " ");
-	}
-	free(*text);
-	*text = joined;
-	return true;
-}
-
-static bool recorder_describe(struct recorder *recorder, struct err *err)
-{
-	struct profile_info *info = &recorder->profile.info;
-	const struct record_args *args = recorder->args;
-	struct utsname name;
-
-	uname(&name);
-	info->machine = unwinder_machine();
-	info->frequency = args->frequency;
-	info->start = recorder_clock(CLOCK_REALTIME);
-	info->monotonic = recorder_clock(CLOCK_MONOTONIC);
-	info->raw = args->raw;
-	if (info->machine == 0)
-		return err_set(
-		    err, ERR_UNSUPPORTED, "stacks of this machine cannot be walked");
-	return profile_set_text(
-		   &info->event, args->cycles ? "cycles" : "cpu-clock", err) &&
-	       profile_set_text(&info->unit, args->cycles ? "cycles" : "ns", err) &&
-	       profile_set_text(&info->host, name.nodename, err) &&
-	       profile_set_text(&info->release, name.release, err) &&
-	       recorder_describe_command(recorder, &info->command, err);
-}
-
-/* The vDSO is a part of the kernel; its file is nowhere. */
-static void recorder_vdso(struct unwinder *unwinder)
-{
-	unsigned long at = getauxval(AT_SYSINFO_EHDR);
-	unsigned long long start, end;
-	char line[512];
-	FILE *file = at ? fopen("/proc/self/maps", "re") : NULL;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start == at) {
-			unwinder->vdso = (const uint8_t *)at;
-			unwinder->vdso_size = end - start;
-		}
-	if (file)
-		fclose(file);
-}
-
-/* A raw recording needs it, as the program that reads it may run elsewhere. */
-static bool recorder_add_vdso(struct recorder *recorder, struct err *err)
-{
-	char path[] = "[vdso]";
-	struct profile_module module = {.path = path,
-	    .image = (uint8_t *)(uintptr_t)recorder->unwinder.vdso,
-	    .image_size = recorder->unwinder.vdso_size};
-	struct facts facts;
-	uint32_t index;
-
-	if (!recorder->args->raw || !module.image ||
-	    !facts_read_memory(module.image, module.image_size, &facts, err))
-		return true;
-	module.build_id_size = facts.build_id_size;
-	memcpy(module.build_id, facts.build_id, facts.build_id_size);
-	return profile_add_module(&recorder->profile, &module, &index, err);
-}
-
 /* The file of the recording, which is for its user alone: stacks have the contents of memory. */
 static bool recorder_output(struct recorder *recorder, struct err *err)
 {
-	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	const char *path = recorder->args->output;
 	struct stat st;
 
-	if (strcmp(path, "-") == 0)
-		recorder->fd = STDOUT_FILENO;
-	else
-		recorder->fd = open(path, flags | O_EXCL, 0600);
-	recorder->is_fresh = recorder->fd >= 0 && recorder->fd != STDOUT_FILENO;
+	recorder->fd = open(path, flags | O_EXCL, 0600);
+	recorder->is_fresh = recorder->fd >= 0;
 	/* An older recording stays until there is a new one. */
 	if (recorder->fd < 0)
 		recorder->fd = open(path, flags | regular_no_link(path), 0600);
@@ -140,13 +51,12 @@ static bool recorder_output(struct recorder *recorder, struct err *err)
 		    "%s: it is a symbolic link; name the file that it leads to", path);
 	if (recorder->fd < 0)
 		return err_set_errno(err, "%s: opening the recording failed", path);
-	if (recorder->fd == STDOUT_FILENO && isatty(STDOUT_FILENO))
+	if (fstat(recorder->fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return err_set(err, ERR_USAGE,
-		    "a recording is not for a terminal; name a file with -o");
-	/* A shell has made standard output. */
-	return recorder->fd == STDOUT_FILENO || regular_no_link(path) == 0 ||
-	       fstat(recorder->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-	       (st.st_mode & 0077) == 0 || fchmod(recorder->fd, 0600) == 0 ||
+		    "%s: it is not a regular file, and what a recording begins with is "
+		    "known at its end; name a file with -o",
+		    path);
+	return (st.st_mode & 0077) == 0 || fchmod(recorder->fd, 0600) == 0 ||
 	       err_set_errno(err,
 		   "%s: others can read it, and it cannot be made yours alone", path);
 }
@@ -203,6 +113,7 @@ bool recorder_begin(
 {
 	struct perf_wish wish = {.cycles = args->cycles,
 	    .user = args->user,
+	    .data = args->raw,
 	    .frequency = args->frequency,
 	    .stack_size = args->stack_size};
 	sigset_t signals;
@@ -213,6 +124,9 @@ bool recorder_begin(
 	    .process = -1,
 	    .start = {-1, -1},
 	    .failure = {-1, -1}};
+	if (unwinder_machine() == 0)
+		return err_set(
+		    err, ERR_UNSUPPORTED, "stacks of this machine cannot be walked");
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -222,21 +136,17 @@ bool recorder_begin(
 	recorder->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->signals < 0)
 		return err_set_errno(err, "signalfd failed");
-	if (!profile_init(&recorder->profile, err) || !recorder_describe(recorder, err))
-		return false;
-	wish.registers =
-	    unwinder_register_mask((enum profile_machine)recorder->profile.info.machine);
+	wish.registers = unwinder_register_mask((enum profile_machine)unwinder_machine());
 	perf_begin(&recorder->perf, &wish);
 	if (!args->command)
 		recorder_raise_limit();
 	if (!recorder_open_events(recorder, err) || !perf_ready(&recorder->perf, err) ||
-	    !unwinder_begin(&recorder->unwinder, &recorder->profile, err))
+	    !unwinder_begin(&recorder->unwinder, unwinder_machine(), err))
 		return false;
 	recorder->unwinder.guess = args->guess;
-	recorder->unwinder.kernel = kernel_names_find;
-	recorder->unwinder.kernel_context = &recorder->kernel_names;
-	recorder_vdso(&recorder->unwinder);
-	return recorder_add_vdso(recorder, err) && recorder_output(recorder, err) &&
+	recorder->unwinder.keep_bytes = true;
+	unwinder_vdso(&recorder->unwinder);
+	return recorder_output(recorder, err) &&
 	       queue_begin(&recorder->queue, RECORDER_QUEUE, err);
 }
 
@@ -258,7 +168,7 @@ static bool recorder_put(void *context, const uint8_t *bytes, size_t size)
 static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 {
 	struct perf *perf = &recorder->perf;
-	size_t n_registers = (size_t)__builtin_popcountll(perf->attr.sample_regs_user);
+	const struct event_layout layout = event_layout(&perf->attr);
 	struct perf_ring *ring;
 	const uint8_t *bytes;
 	size_t size;
@@ -269,7 +179,7 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 
 		if (!room)
 			return !queue_is_closed(&recorder->queue);
-		queue_put(&recorder->queue, event_copy(room, bytes, size, n_registers));
+		queue_put(&recorder->queue, event_copy(room, bytes, size, &layout));
 		perf_done(ring, size);
 	}
 	return true;
@@ -352,22 +262,23 @@ static bool recorder_known(struct recorder *recorder)
 {
 	const struct record_args *args = recorder->args;
 
+	if (recorder->perf.kernel && !proc_kernel(recorder_put, recorder))
+		return false;
 	/* The kernel tells all that a command does. */
 	if (args->command)
 		return true;
-	return args->all ? proc_all(recorder_put, recorder)
-			 : proc_process(args->pid, recorder_put, recorder);
+	return args->all ? proc_all(args->raw, recorder_put, recorder)
+			 : proc_process(args->pid, args->raw, recorder_put, recorder);
 }
 
 /* Begins the recording, now that there is something to record. */
 static bool recorder_write(struct recorder *recorder, struct err *err)
 {
-	/* Pipes and devices have no older one. */
-	if (!recorder->is_fresh && recorder->fd != STDOUT_FILENO &&
-	    ftruncate(recorder->fd, 0) != 0 && errno != EINVAL)
+	if (!recorder->is_fresh && ftruncate(recorder->fd, 0) != 0)
 		return err_set_errno(
 		    err, "%s: emptying it failed", recorder->args->output);
-	if (!recording_begin(&recorder->writer, recorder->fd, &recorder->profile, err))
+	if (!perfdata_begin(&recorder->writer, recorder->fd, &recorder->perf.attr,
+		!recorder->args->raw, err))
 		return err_prefix(err, "%s", recorder->args->output);
 	if (pthread_create(&recorder->walker, NULL, recorder_walk, recorder) != 0)
 		return err_set(err, ERR_NOMEM, "a thread cannot be started");
@@ -393,6 +304,31 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	return true;
 }
 
+/* What is said of the recording behind its records. */
+static bool recorder_finish(struct recorder *recorder, struct err *err)
+{
+	const struct record_args *args = recorder->args;
+	const struct unwinder *unwinder = &recorder->unwinder;
+	char all[] = "-a", one[] = "-p", number[16];
+	char *words[3] = {args->pid ? one : all, args->pid ? number : NULL};
+	struct utsname name;
+	const struct perfdata_about about = {.host = name.nodename,
+	    .release = name.release,
+	    .machine = name.machine,
+	    .event = args->cycles ? "cycles" : "cpu-clock",
+	    .command = args->command ? args->command : words};
+
+	uname(&name);
+	snprintf(number, sizeof(number), "%d", (int)args->pid);
+	for (size_t i = 0; i < unwinder->n_files; i++)
+		if (unwinder->files[i] && unwinder->files[i]->opened &&
+		    unwinder->files[i]->build_id_size)
+			perfdata_put_build_id(&recorder->writer, unwinder->files[i]->path,
+			    unwinder->files[i]->build_id,
+			    unwinder->files[i]->build_id_size);
+	return perfdata_end(&recorder->writer, &about, err);
+}
+
 bool recorder_end(struct recorder *recorder, struct err *err)
 {
 	bool ok;
@@ -400,13 +336,10 @@ bool recorder_end(struct recorder *recorder, struct err *err)
 	queue_close(&recorder->queue);
 	pthread_join(recorder->walker, NULL);
 	recorder->walking = false;
-	recorder->profile.info.end = recorder_clock(CLOCK_MONOTONIC);
-	recorder->profile.info.lost = recorder->unwinder.n_lost;
-	ok = !recorder->walk_failed &&
-	     recording_end(&recorder->writer, &recorder->profile, err);
+	ok = !recorder->walk_failed && recorder_finish(recorder, err);
 	if (recorder->walk_failed)
 		*err = recorder->walk_err;
-	if (recorder->fd > STDOUT_FILENO && close(recorder->fd) != 0 && ok)
+	if (close(recorder->fd) != 0 && ok)
 		ok = err_set_errno(err, "closing the recording failed");
 	recorder->fd = -1;
 	return ok || err_prefix(err, "%s", recorder->args->output);
@@ -421,11 +354,10 @@ void recorder_free(struct recorder *recorder)
 	recorder_command_drop(recorder);
 	perf_free(&recorder->perf);
 	queue_free(&recorder->queue);
-	recording_free(&recorder->writer);
+	perfdata_writer_free(&recorder->writer);
+	names_free(&recorder->names);
 	unwinder_free(&recorder->unwinder);
-	kernel_names_free(&recorder->kernel_names);
-	profile_free(&recorder->profile);
-	if (recorder->fd > STDOUT_FILENO)
+	if (recorder->fd >= 0)
 		close(recorder->fd);
 	if (recorder->signals >= 0)
 		close(recorder->signals);

@@ -10,22 +10,20 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "profile/profile.h"
-#include "profile/record/kernel_names.h"
+#include "profile/perfdata/write.h"
+#include "profile/record/names.h"
 #include "profile/record/perf.h"
 #include "profile/record/queue.h"
 #include "profile/record/args.h"
-#include "profile/recording.h"
 #include "profile/stacks/unwinder.h"
 
 struct recorder {
 	const struct record_args *args;
-	struct profile profile;
 	struct perf perf;
 	struct queue queue;
-	struct recording_writer writer;
+	struct perfdata_writer writer;
 	struct unwinder unwinder;
-	struct kernel_names kernel_names;
+	struct names names;
 	int fd;	       /* of the recording */
 	bool is_fresh; /* its file is new */
 	int signals;   /* signalfd */

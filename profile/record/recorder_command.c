@@ -21,10 +21,6 @@ static _Noreturn void command_child(struct recorder *recorder)
 	if (recorder->ignored)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &recorder->mask, NULL);
-	/* Its output would be a part of the recording. */
-	if (strcmp(recorder->args->output, "-") == 0 &&
-	    dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-		close(STDOUT_FILENO);
 	/* An end without a byte: the recording does not begin. */
 	close(recorder->start[1]);
 	if (read(recorder->start[0], &byte, 1) != 1)

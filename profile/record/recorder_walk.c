@@ -4,86 +4,101 @@
 
 #include "profile/record/recorder.h"
 
-/* From here on stacks are numbered again, so that a long recording stays small. */
-enum { WALK_MAX_STACKS = 4 << 20 };
-/* Samples that are kept before they are written. */
-enum { WALK_MAX_SAMPLES = 4096 };
-
-static bool walk_named(void *context, uint32_t frame, struct err *err)
-{
-	struct recorder *recorder = context;
-
-	/* One that is not written yet is written with its name. */
-	return frame >= recorder->writer.n_frames ||
-	       recording_name(&recorder->writer, &recorder->profile, frame, err);
-}
-
-/* Writes what is new. */
-static bool walk_write(struct recorder *recorder, struct err *err)
-{
-	struct profile *profile = &recorder->profile;
-
-	if (!recording_more(&recorder->writer, profile, err))
-		return false;
-	profile->n_samples = 0;
-	recorder->writer.n_samples = 0;
-	if (profile->n_stacks < WALK_MAX_STACKS)
-		return true;
-	profile_forget(profile);
-	return recording_again(&recorder->writer, err);
-}
-
-/* A record of a raw recording is kept as it is. The kernel's names are known only now. */
-static bool walk_raw(
-    struct recorder *recorder, const uint8_t *bytes, size_t size, struct err *err)
+/* A record of a recording with copies of stacks is kept as it is. */
+static bool walk_raw(struct recorder *recorder, const struct event *event,
+    const uint8_t *bytes, size_t size, struct err *err)
 {
 	struct unwinder *unwinder = &recorder->unwinder;
-	struct event event;
-	uint32_t stack;
-	uint8_t why;
 
-	if (event_read(bytes, size,
-		(size_t)__builtin_popcountll(recorder->perf.attr.sample_regs_user),
-		&event)) {
-		if (event.kind == EVENT_LOST)
-			unwinder->n_lost += event.lost;
-		if (event.kind == EVENT_SAMPLE) {
-			unwinder->n_samples++;
-			event.registers = NULL;
-			if (!unwinder_walk(unwinder, NULL, &event, &stack, &why, err))
-				return false;
-		}
-	}
-	return recording_more(&recorder->writer, &recorder->profile, err) &&
-	       recording_event(&recorder->writer, bytes, size, err);
+	if (event->kind == EVENT_LOST)
+		unwinder->n_lost += event->lost;
+	unwinder->n_samples += event->kind == EVENT_SAMPLE;
+	return perfdata_put(&recorder->writer, bytes, size, err);
+}
+
+/* Notes a frame that has no name later, once. */
+static void walk_note(
+    struct recorder *recorder, struct space *space, uint64_t pc, unsigned int flags)
+{
+	const struct eh2sframe_walk_frame at = {.pc = pc, .flags = flags};
+	struct unwinder *unwinder = &recorder->unwinder;
+	struct unwinder_place *place = NULL;
+	struct unwinder_file *file;
+	struct err err;
+
+	if (!unwinder_place_find(unwinder, space, &at, &place, &err) ||
+	    place->frame != UINT32_MAX)
+		return;
+	place->frame = 0;
+	if (!space)
+		return;
+	file = place->file == SPACE_NO_FILE ? NULL : unwinder->files[place->file];
+	if (file && file->no_file)
+		file = NULL;
+	if (!file || file->rows->is_elsewhere)
+		names_note(&recorder->names, file, place->address,
+		    &(struct names_seen){space->pid, !(flags & PROFILE_FRAME_EXACT), pc});
+}
+
+static bool walk_sample(
+    struct recorder *recorder, const struct event *event, struct err *err)
+{
+	struct unwinder *unwinder = &recorder->unwinder;
+	struct space *space = space_find(&unwinder->spaces, event->pid);
+	struct perfdata_walked walked;
+
+	if (!unwinder_walk(unwinder, space, event, &walked, err))
+		return false;
+	unwinder->n_samples++;
+	unwinder->n_whys[walked.why]++;
+	for (size_t i = 0; i < walked.n; i++)
+		walk_note(recorder, space, walked.pcs[i], walked.flags[i]);
+	return perfdata_put_walked(&recorder->writer, event, &walked, err);
+}
+
+static bool walk_other(struct recorder *recorder, const struct event *event,
+    const uint8_t *bytes, size_t size, struct err *err)
+{
+	struct unwinder *unwinder = &recorder->unwinder;
+
+	if (!unwinder_take(unwinder, event, err))
+		return false;
+	if (event->kind == EVENT_EXIT && !space_find(&unwinder->spaces, event->pid))
+		names_of_process(&recorder->names, event->pid);
+	return perfdata_put(&recorder->writer, bytes, size, err);
 }
 
 static bool walk_all(struct recorder *recorder, struct err *err)
 {
+	const struct event_layout layout = event_layout(&recorder->perf.attr);
 	const uint8_t *bytes;
 	size_t size;
 
 	while ((bytes = queue_get(&recorder->queue, &size))) {
-		if (recorder->args->raw) {
-			if (!walk_raw(recorder, bytes, size, err))
-				return false;
-		} else if (!unwinder_event(&recorder->unwinder, bytes, size, err)) {
+		struct event event;
+		bool ok = true;
+
+		if (!event_read(bytes, size, &layout, &event))
+			ok = true;
+		else if (recorder->args->raw)
+			ok = walk_raw(recorder, &event, bytes, size, err);
+		else if (event.kind == EVENT_SAMPLE)
+			ok = walk_sample(recorder, &event, err);
+		else
+			ok = walk_other(recorder, &event, bytes, size, err);
+		if (!ok)
 			return false;
-		}
 		queue_done(&recorder->queue);
-		if (recorder->profile.n_samples >= WALK_MAX_SAMPLES &&
-		    !walk_write(recorder, err))
-			return false;
 	}
-	return unwinder_end(&recorder->unwinder, err);
+	names_end(&recorder->names);
+	return true;
 }
 
 void *recorder_walk(void *context)
 {
 	struct recorder *recorder = context;
 
-	recorder->unwinder.named = walk_named;
-	recorder->unwinder.named_context = recorder;
+	recorder->names.writer = &recorder->writer;
 	recorder->walk_failed = !walk_all(recorder, &recorder->walk_err);
 	/* The other thread stops when it sees this. */
 	queue_close(&recorder->queue);

@@ -19,8 +19,16 @@
 
 enum { ROWS_PATH_SIZE = 4096 + 64 };
 
+void rows_forget_bytes(struct rows *rows)
+{
+	free(rows->bytes);
+	rows->bytes = NULL;
+	rows->n_bytes = 0;
+}
+
 void rows_free(struct rows *rows)
 {
+	rows_forget_bytes(rows);
 	free(rows->section);
 	free(rows->extra);
 	*rows = (struct rows){0};
@@ -201,8 +209,8 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
 	if (file->image)
 		return facts_read_memory(
 			   file->image, file->image_size, &rows->facts, err) &&
-		       rows_make_new(
-			   made, file->path, file->image, file->image_size, rows, err);
+		       (file->facts_only || rows_make_new(made, file->path, file->image,
+						file->image_size, rows, err));
 	fd = rows_open_file(file, rows);
 	if (fd < 0) {
 		rows->facts = (struct facts){0};
@@ -210,9 +218,18 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
 		return err_set(
 		    err, ERR_IO, "%s: the file that was mapped is gone", file->path);
 	}
+	if (file->facts_only) {
+		close(fd);
+		return true;
+	}
 	bytes = rows_load(fd, &size, err);
 	close(fd);
 	ok = bytes && rows_make_new(made, file->path, bytes, size, rows, err);
-	free(bytes);
+	if (bytes && file->keep_bytes && rows->is_elsewhere) {
+		rows->bytes = bytes;
+		rows->n_bytes = size;
+	} else {
+		free(bytes);
+	}
 	return ok;
 }

@@ -26,6 +26,8 @@ struct rows_file {
 	const struct stat *was; /* when the mapping was read; NULL: not known */
 	const uint8_t *image;	/* the file's bytes, or NULL */
 	size_t image_size;
+	bool keep_bytes; /* of a file that is elsewhere */
+	bool facts_only; /* stacks are known, and no rows are made */
 };
 
 struct rows {
@@ -36,6 +38,8 @@ struct rows {
 	struct eh2sframe_extra *extra; /* owned; from address 0 */
 	size_t n_extra;
 	bool is_elsewhere; /* its path leads to another file here, or to none */
+	uint8_t *bytes;	   /* owned; NULL: they are not kept */
+	size_t n_bytes;
 };
 
 /* What was done. */
@@ -52,6 +56,7 @@ ATTR_MUST_CHECK bool rows_look(const struct rows_file *file, struct stat *st);
  */
 ATTR_MUST_CHECK bool rows_make(struct rows_made *made, const struct rows_file *file,
     struct rows *rows, struct err *err);
+void rows_forget_bytes(struct rows *rows);
 void rows_free(struct rows *rows); /* accepts a zeroed one */
 
 #endif

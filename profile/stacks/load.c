@@ -2,99 +2,124 @@
 #include "profile/load.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
 
-#include "base/hash.h"
-#include "profile/recording.h"
-#include "profile/stacks/unwinder.h"
+#include "profile/stacks/load.h"
 
-struct load {
-	struct unwinder unwinder;
-	const struct profile_load_options *options;
-	bool begun;
-	/* The frames of the kernel by their addresses; those of the profile below n_seen. */
-	struct slots kernel;
-	size_t n_kernel, n_seen;
-};
-
-/* The frame of the kernel at an address, or the free slot. */
-static struct slot *load_slot(const struct load *load, uint64_t address)
-{
-	uint32_t hash = hash_fold(address);
-	struct slot *slot = slots_first(&load->kernel, hash);
-
-	while (slot->number &&
-	       load->unwinder.profile->frames[slot->number - 1].address != address)
-		slot = slots_next(&load->kernel, slot);
-	return slot;
-}
-
-/* The recorder named the kernel's frames and their modules. What memory has no room for stays without. */
-static void load_kernel(
-    void *context, uint64_t address, const char **name, const char **module)
+static bool load_event(void *context, const struct event *event, struct err *err)
 {
 	struct load *load = context;
-	const struct profile *profile = load->unwinder.profile;
-	const struct profile_frame *frame;
-	const struct slot *found;
+	struct profile_info *info = &load->profile->info;
 
-	for (; load->n_seen < profile->n_frames; load->n_seen++) {
-		struct slot *slot;
-
-		frame = &profile->frames[load->n_seen];
-		if (frame->kind != PROFILE_FRAME_KERNEL || !frame->name)
-			continue;
-		if (!slots_reserve(&load->kernel, load->n_kernel + 1))
-			return;
-		slot = load_slot(load, frame->address);
-		if (slot->number)
-			continue;
-		*slot =
-		    (struct slot){hash_fold(frame->address), (uint32_t)load->n_seen + 1};
-		load->n_kernel++;
-	}
-	if (load->n_kernel == 0)
-		return;
-	found = load_slot(load, address);
-	if (!found->number)
-		return;
-	frame = &profile->frames[found->number - 1];
-	*name = frame->name;
-	*module = profile->modules[frame->module].path;
+	if (event->kind != EVENT_SAMPLE)
+		return unwinder_take(&load->unwinder, event, err);
+	if (!info->end)
+		info->begin = event->time;
+	info->end = event->time;
+	return load_sample(load, event, err);
 }
 
-static bool load_event(void *context, const uint8_t *bytes, size_t size, struct err *err)
+/* By the words of uname -m; 0: another machine. */
+static uint32_t load_machine(const char *name)
 {
-	struct load *load = context;
+	static const char *const NAMES[] = {
+	    [PROFILE_X86_64] = "x86_64",
+	    [PROFILE_AARCH64] = "aarch64",
+	    [PROFILE_S390X] = "s390x",
+	};
 
-	/* The machine is known now. */
-	if (!load->begun) {
-		if (unwinder_register_mask(
-			(enum profile_machine)load->unwinder.profile->info.machine) == 0)
-			return err_set(err, ERR_UNSUPPORTED,
-			    "stacks of this machine cannot be walked");
-		if (!unwinder_begin(&load->unwinder, load->unwinder.profile, err))
-			return false;
-		/* The numbers of processes may be of another machine: profile/symbols/ looks. */
-		load->unwinder.jit = false;
-		load->unwinder.kernel = load_kernel;
-		load->unwinder.kernel_context = load;
-		load->unwinder.guess = load->options && load->options->guess;
-		load->begun = true;
-	}
-	return unwinder_event(&load->unwinder, bytes, size, err);
+	for (uint32_t i = 1; i < sizeof(NAMES) / sizeof(*NAMES); i++)
+		if (strcmp(NAMES[i], name) == 0)
+			return i;
+	return *name ? 0 : unwinder_machine();
+}
+
+/* The event's name, and whether its periods are times. */
+static bool load_event_name(
+    struct profile_info *info, const struct perfdata *perfdata, struct err *err)
+{
+	const struct perf_event_attr *attr = &perfdata->attrs[perfdata->first].attr;
+	const char *name = *perfdata->event ? perfdata->event : "event";
+	bool clock = attr->type == PERF_TYPE_SOFTWARE &&
+		     (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+			 attr->config == PERF_COUNT_SW_TASK_CLOCK);
+
+	info->frequency = attr->freq && attr->sample_freq <= UINT32_MAX
+			      ? (uint32_t)attr->sample_freq
+			      : 0;
+	return profile_set_text(&info->event, name, err) &&
+	       profile_set_text(&info->unit, clock ? "ns" : name, err);
+}
+
+static bool load_info(struct load *load, struct err *err)
+{
+	struct profile_info *info = &load->profile->info;
+	const struct perfdata *perfdata = &load->perfdata;
+
+	info->start = perfdata->modified;
+	info->machine = load_machine(perfdata->machine);
+	if (!info->machine)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "stacks of the machine %.64s cannot be walked", perfdata->machine);
+	return profile_set_text(&info->command, perfdata->command, err) &&
+	       profile_set_text(&info->host, perfdata->host, err) &&
+	       profile_set_text(&info->release, perfdata->release, err) &&
+	       load_event_name(info, perfdata, err);
+}
+
+/* The vDSO is the one of this system where it is the system that was recorded. */
+static void load_vdso(struct load *load)
+{
+	const struct perfdata *perfdata = &load->perfdata;
+	struct utsname name;
+
+	if (uname(&name) == 0 && strcmp(name.release, perfdata->release) == 0 &&
+	    strcmp(name.nodename, perfdata->host) == 0)
+		unwinder_vdso(&load->unwinder);
+}
+
+/* Whether the recording has copies of stacks. */
+static bool load_has_copies(const struct perfdata *perfdata)
+{
+	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	return (perfdata->attrs[perfdata->first].layout.sample_type & both) == both;
+}
+
+static bool load_all(struct load *load, int fd,
+    const struct profile_load_options *options, struct err *err)
+{
+	struct profile_info *info = &load->profile->info;
+
+	if (!perfdata_open(&load->perfdata, fd, err) || !load_info(load, err) ||
+	    !unwinder_begin(&load->unwinder, info->machine, err))
+		return false;
+	load->unwinder.live = false;
+	load->unwinder.no_rows = !load_has_copies(&load->perfdata);
+	load->unwinder.guess = options && options->guess;
+	load_vdso(load);
+	if (!perfdata_each(&load->perfdata, load_event, load, err))
+		return false;
+	info->lost = load->unwinder.n_lost;
+	info->n_others = load->perfdata.n_others;
+	info->cut_off = load->perfdata.cut_off;
+	return true;
 }
 
 bool profile_load(struct profile *profile, int fd, const char *name,
     const struct profile_load_options *options, struct err *err)
 {
-	struct load load = {.unwinder.profile = profile, .options = options};
-	bool ok = recording_read(profile, fd, name, load_event, &load, err) &&
-		  unwinder_end(&load.unwinder, err);
+	struct load *load = calloc(1, sizeof(*load));
+	bool ok;
 
-	/* The end of a recording has the sum, and one that was cut off has no end. */
-	if (profile->info.lost < load.unwinder.n_lost)
-		profile->info.lost = load.unwinder.n_lost;
-	unwinder_free(&load.unwinder);
-	free(load.kernel.list);
-	return ok;
+	*err = (struct err){0};
+	if (!load)
+		return err_set_nomem(err);
+	load->profile = profile;
+	ok = load_all(load, fd, options, err);
+	unwinder_free(&load->unwinder);
+	perfdata_free(&load->perfdata);
+	free(load);
+	return ok || (name && err_prefix(err, "%s", name));
 }

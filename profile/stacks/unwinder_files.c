@@ -149,6 +149,8 @@ static bool unwinder_file_add(struct unwinder *unwinder, const struct event *map
 	file->build_id_size = map->build_id_size;
 	if (map->build_id_size)
 		memcpy(file->build_id, map->build_id, map->build_id_size);
+	file->serial = ++unwinder->serial;
+	file->module = UINT32_MAX;
 	file->is_many = is_many;
 	unwinder->files[*index] = file;
 	slot = slots_first(&unwinder->file_slots, hash);
@@ -187,7 +189,7 @@ bool unwinder_file_get(
 	    .major = map->major,
 	    .minor = map->minor,
 	    .inode = map->inode};
-	seen = !map->build_id_size && rows_look(&look, &st);
+	seen = unwinder->live && !map->build_id_size && rows_look(&look, &st);
 	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
 		return err_set_nomem(err);
 	for (slot = slots_first(&unwinder->file_slots, hash); slot->number;
@@ -239,50 +241,11 @@ static bool unwinder_section(struct unwinder_file *file, uint32_t index, struct 
 	return true;
 }
 
-/* The vDSO's bytes: those in the recording, or of this system. */
-static void unwinder_vdso(const struct unwinder *unwinder, struct rows_file *file)
-{
-	const struct profile *profile = unwinder->profile;
-
-	file->image = unwinder->vdso;
-	file->image_size = unwinder->vdso_size;
-	for (size_t i = 0; i < profile->n_modules; i++)
-		if (profile->modules[i].image_size &&
-		    strcmp(profile->modules[i].path, file->path) == 0) {
-			file->image = profile->modules[i].image;
-			file->image_size = profile->modules[i].image_size;
-		}
-}
-
-static bool unwinder_add_module(struct unwinder *unwinder, struct unwinder_file *file,
-    const struct rows_file *found, struct err *err)
-{
-	struct profile_module module = {.path = file->path,
-	    .build_id_size = file->rows->facts.build_id_size,
-	    .flags = file->failed ? PROFILE_MODULE_OFFSETS : 0,
-	    .image = (uint8_t *)(uintptr_t)found->image,
-	    .image_size = found->image_size};
-	char gone[4096 + 64];
-
-	memcpy(module.build_id, file->rows->facts.build_id, module.build_id_size);
-	if (module.build_id_size == 0) {
-		module.build_id_size = file->build_id_size;
-		memcpy(module.build_id, file->build_id, file->build_id_size);
-	}
-	/* Without a build-id nothing else says that the file of this path has other functions. The kernel writes it so, too. */
-	if (file->rows->is_elsewhere && module.build_id_size == 0 &&
-	    !strstr(file->path, " (deleted)")) {
-		snprintf(gone, sizeof(gone), "%s (deleted)", file->path);
-		module.path = gone;
-	}
-	return profile_add_module(unwinder->profile, &module, &file->module, err);
-}
-
 bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *err)
 {
 	struct unwinder_file *file = unwinder->files[index];
 	struct rows_file wanted = {.path = file->path,
-	    .pid = file->pid,
+	    .pid = unwinder->live ? file->pid : 0,
 	    .start = file->start,
 	    .end = file->end,
 	    .build_id = file->build_id,
@@ -290,6 +253,8 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	    .major = file->major,
 	    .minor = file->minor,
 	    .inode = file->inode,
+	    .keep_bytes = unwinder->keep_bytes,
+	    .facts_only = unwinder->no_rows,
 	    .was = file->was_seen ? &file->was : NULL};
 	struct err why = {.kind = ERR_LIMIT};
 
@@ -302,22 +267,23 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	file->opened = true;
 	if (file->no_file)
 		return true;
-	if (strcmp(file->path, "[vdso]") == 0)
-		unwinder_vdso(unwinder, &wanted);
+	if (strcmp(file->path, "[vdso]") == 0) {
+		wanted.image = unwinder->vdso;
+		wanted.image_size = unwinder->vdso_size;
+	}
 	if (file->is_many || !rows_make(&unwinder->rows, &wanted, file->rows, &why)) {
 		if (why.kind == ERR_NOMEM)
 			return err_set_nomem(err);
-		/* Then it is code that was made at run time. */
-		file->no_file =
-		    unwinder_may_be_file(file->path) && file->rows->facts.n_parts == 0;
+		/* Then it is code that was made at run time. Only ELF files have build-ids. */
+		file->no_file = unwinder_may_be_file(file->path) &&
+				!file->build_id_size && file->rows->facts.n_parts == 0;
 		if (file->no_file)
 			return true;
 		/* Its tables may be right where its CFI is not. */
 		file->failed = file->rows->facts.n_parts == 0;
 		unwinder->n_failed++;
 	}
-	return unwinder_section(file, index, err) &&
-	       unwinder_add_module(unwinder, file, &wanted, err);
+	return unwinder_section(file, index, err);
 }
 
 void unwinder_files_free(struct unwinder *unwinder)

@@ -151,19 +151,17 @@ static char *naming_unknown(const struct profile *profile,
 	return n < 0 ? NULL : naming_plain(text);
 }
 
-/* The address to look up, in what the table has. */
-static bool naming_address(const struct profile *profile,
-    const struct profile_frame *frame, const struct table *table, uint64_t *address)
+/* The address to look up. false: it is not known where in memory the file had it. */
+static bool naming_address(
+    const struct profile *profile, const struct profile_frame *frame, uint64_t *address)
 {
 	uint64_t at = frame->address;
 
 	if (!(frame->flags & PROFILE_FRAME_EXACT) && at)
 		at--;
 	*address = at;
-	if (frame->kind != PROFILE_FRAME_FILE ||
-	    !(profile->modules[frame->module].flags & PROFILE_MODULE_OFFSETS))
-		return true;
-	return table_address(table, at, address);
+	return frame->kind != PROFILE_FRAME_FILE ||
+	       !(profile->modules[frame->module].flags & PROFILE_MODULE_OFFSETS);
 }
 
 /* The symbol at an address, or else, in a file, the start of its function. */
@@ -207,7 +205,7 @@ static bool naming_frame(const struct profile *profile,
 
 	if (frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL)
 		function.module = frame->module;
-	if (!frame->name && naming_address(profile, frame, table, &address) &&
+	if (!frame->name && naming_address(profile, frame, &address) &&
 	    !naming_find(frame, table, address, &symbol, &start, err))
 		return false;
 	if (symbol && frame->kind == PROFILE_FRAME_UNKNOWN)
@@ -243,7 +241,7 @@ static bool naming_is_here(const struct profile *profile)
 		return false;
 	booted = (int64_t)now.tv_sec - (int64_t)up.tv_sec;
 	/* Clocks are set at times. A few seconds do not matter to who starts a recording. */
-	return (int64_t)(profile->info.start / 1000000000) + 5 >= booted;
+	return (int64_t)profile->info.start + 5 >= booted;
 }
 
 /* Whether a name of the group is missing: reading a table for nothing would take long. */

@@ -35,20 +35,14 @@ ATTR_MUST_CHECK bool table_read_module(const struct profile_module *module,
 /* Reads the starts of functions in .eh_frame of the module that was read, once. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_starts(struct table *table, struct err *err);
 
+/* Reads lines of ADDRESS TYPE NAME; text ends with NUL and is changed. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_read_kernel_lines(
+    char *text, struct table *table, struct err *err);
 /* Reads /proc/kallsyms. No names when it shows no addresses. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_kernel(struct table *table, struct err *err);
 
 /* Reads perf-PID.map of process pid, from /tmp or from the process's own. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_jit(uint32_t pid, struct table *table, struct err *err);
-
-/* Reads lines of ADDRESS SIZE NAME, as a perf map has them, or, with kernel, of ADDRESS TYPE
- * NAME; text ends with NUL and is changed. ERR_NOMEM. */
-ATTR_MUST_CHECK bool table_read_lines(
-    char *text, bool kernel, struct table *table, struct err *err);
-
-/* The address for an offset in the file; false when no part of it has one. */
-ATTR_MUST_CHECK bool table_address(
-    const struct table *table, uint64_t offset, uint64_t *address);
 
 void table_free(struct table *table); /* accepts a zeroed one */
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of names that are text: the kernel's, and those of compilers at run time. */
 #include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/names/lines.h"
+#include "profile/jit.h"
 #include "profile/symbols/naming_table.h"
 
-bool table_read_lines(char *text, bool kernel, struct table *table, struct err *err)
+bool table_read_kernel_lines(char *text, struct table *table, struct err *err)
 {
 	struct line_function function;
 
 	for (char *line; (line = lines_next(&text));) {
 		struct symbol symbol = {0};
 
-		if (!(kernel ? lines_kernel : lines_map)(line, &function))
+		if (!lines_kernel(line, &function))
 			continue;
 		symbol.addr = function.start;
 		symbol.size = function.size;
@@ -28,37 +27,36 @@ bool table_read_lines(char *text, bool kernel, struct table *table, struct err *
 	return true;
 }
 
-static bool table_read_path(
-    const char *path, bool kernel, struct table *table, struct err *err)
-{
-	char *text;
-	size_t size;
-
-	if (!lines_read(path, &text, &size, err))
-		return false;
-	if (!text)
-		return true;
-	table->text = text;
-	return table_read_lines(text, kernel, table, err);
-}
-
 bool table_read_kernel(struct table *table, struct err *err)
 {
-	return table_read_path("/proc/kallsyms", true, table, err);
+	size_t size;
+
+	return lines_read("/proc/kallsyms", &table->text, &size, err) &&
+	       (!table->text || table_read_kernel_lines(table->text, table, err));
 }
 
 bool table_read_jit(uint32_t pid, struct table *table, struct err *err)
 {
-	uint32_t inner;
-	char path[128];
+	struct jit_names names;
+	struct jit_home home;
+	bool ok = true;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-	if (!table_read_path(path, false, table, err))
-		return false;
-	if (table->text)
-		return true;
-	if (!lines_inner_pid(pid, &inner, err))
-		return false;
-	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, inner);
-	return table_read_path(path, false, table, err);
+	jit_home_open(&home, pid);
+	if (!jit_read(&names, &home))
+		names = (struct jit_names){0};
+	jit_home_close(&home);
+	for (size_t i = 0; ok && i < names.n; i++) {
+		const struct symbol symbol = {.addr = names.list[i].start,
+		    .size = names.list[i].end - names.list[i].start,
+		    .name = names.list[i].name,
+		    .rank = symbol_rank(STT_FUNC, STB_GLOBAL, 1)};
+
+		ok = symbols_add(&table->symbols, &symbol);
+	}
+	table->text = names.text;
+	free(names.list);
+	if (!ok)
+		return err_set_nomem(err);
+	symbols_sort(&table->symbols);
+	return true;
 }

@@ -104,20 +104,6 @@ static bool module_functions(const struct eh2sframe_file *file,
 	return ok;
 }
 
-bool table_address(const struct table *table, uint64_t offset, uint64_t *address)
-{
-	struct eh2sframe_segment at = {.struct_size = sizeof(at)};
-
-	for (size_t i = 0; table->file && eh2sframe_file_segment(table->file, i, &at);
-	     i++)
-		if (at.type == PT_LOAD && offset >= at.offset &&
-		    offset - at.offset < at.file_size) {
-			*address = offset - at.offset + at.address;
-			return true;
-		}
-	return false;
-}
-
 /* Takes the functions of a debug file in place of those that the table has, if there are any. */
 static bool module_take_debug(
     struct eh2sframe_file *debug, struct table *table, struct err *err)

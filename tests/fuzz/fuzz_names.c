@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "profile/stacks/jit.h"
+#include "profile/jit.h"
 #include "profile/symbols/naming_table.h"
 
 const char *const fuzz_section = NULL;
@@ -43,13 +43,13 @@ static void check_jit(char *text)
 	jit_free(&names);
 }
 
-static void check_table(char *text, bool kernel)
+static void check_table(char *text)
 {
 	struct table table = {.text = text};
 	struct err err = {0};
 	const struct symbol *list;
 
-	FUZZ_ASSERT(table_read_lines(text, kernel, &table, &err), "%s", err.text);
+	FUZZ_ASSERT(table_read_kernel_lines(text, &table, &err), "%s", err.text);
 	list = table.symbols.list;
 	for (size_t i = 0; i < table.symbols.n; i++) {
 		FUZZ_ASSERT(list[i].name && *list[i].name, "name %zu", i);
@@ -62,7 +62,6 @@ static void check_table(char *text, bool kernel)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	check_jit(text_of(data, size));
-	check_table(text_of(data, size), false);
-	check_table(text_of(data, size), true);
+	check_table(text_of(data, size));
 	return 0;
 }

@@ -150,7 +150,7 @@ static void walk(struct input *input, struct eh2sframe_walk_cache *cache)
 		enum eh2sframe_walk_why why = eh2sframe_walk_step(&space, &frame);
 
 		if (why != EH2SFRAME_WALK_WHY_GOES_ON) {
-			FUZZ_ASSERT(why > 0 && why <= EH2SFRAME_WALK_WHY_DAMAGED &&
+			FUZZ_ASSERT(why > 0 && why <= EH2SFRAME_WALK_WHY_ZERO &&
 					why != EH2SFRAME_WALK_WHY_LIMIT,
 			    "%d", why);
 			FUZZ_ASSERT(frame.pc == before.pc && frame.sp == before.sp &&

@@ -44,9 +44,10 @@ cmd/sandbox: . base/program
 cmd/report: base base/program cmd/common
 cmd/batch: base base/program cmd/archive cmd/common cmd/report cmd/sandbox
 cmd: base base/program cmd/archive cmd/batch cmd/common cmd/report cmd/sandbox
-profile: base
-profile/stacks: base base/names include profile
-profile/record: base base/names include profile profile/stacks
+profile: base base/names
+profile/perfdata: base
+profile/stacks: base include profile profile/perfdata
+profile/record: base include profile profile/perfdata profile/stacks profile/symbols
 profile/symbols: base base/names include profile
 profile/output: base profile profile/symbols
 profile/fold: . base base/program include profile profile/output profile/symbols

@@ -93,9 +93,10 @@ begin cmd/batch batch
 begin cmd/common args cmd
 begin cmd/sandbox main sandbox
 begin cmd/report report
-begin profile profile recording
-begin profile/stacks event facts jit profile rows space spaces unwinder
-begin profile/record kernel_names main perf proc queue record recorder
+begin profile jit profile
+begin profile/perfdata event perfdata
+begin profile/stacks facts load profile rows space spaces unwinder
+begin profile/record main names perf proc queue record recorder
 begin profile/symbols naming table
 begin profile/output json_text output tree
 begin profile/fold fold main

@@ -121,8 +121,7 @@ for command in eh2sframe-record eh2sframe-fold; do
 done 2>&1
 offers 'bash: folders' 'files' eh2sframe-fold --debug-dir = fil
 offers 'bash: formats' 'folded
-html
-pprof' eh2sframe-fold --format = ''
+html' eh2sframe-fold --format = ''
 offers 'bash: a recording' 'files/two' eh2sframe-fold --format = html files/t
 offers 'bash: events' 'cycles' eh2sframe-record -e cy
 is 'bash: a process' grep -qx $$ <(complete_words eh2sframe-record -p $$)

@@ -29,7 +29,7 @@ def shop():
     """100 samples whose shares are easy to tell: flame_checks.cjs has them."""
     rec = Recording(command="shop --open")
     prog, libc = rec.module("/usr/bin/shop"), rec.module("/lib/libc.so.6")
-    kernel = rec.module("[kernel]", flags=2)
+    kernel = rec.module("[kernel]")
     at = {name: rec.frame(FILE, 0x1000 + i * 16, prog, name=name) for i, name in enumerate(
         ("main", "sell", "count(std::vector<int> const&)", "pay", "Close"))}
     at["memcpy"] = rec.frame(FILE, 0x9000, libc, name="memcpy")

@@ -9,8 +9,6 @@ long makes five times as many damaged recordings.
 
 import os
 import random
-import resource
-import subprocess
 import sys
 
 from batch_lib import remove, scratch
@@ -18,13 +16,13 @@ from fold_lib import CUT_OFF, FILE, JIT, KERNEL, NO_ROW, UNKNOWN, Recording, run
 from tap import check, plan
 
 FOLD, WRITER = (os.path.realpath(path) for path in sys.argv[1:3])
-FORMATS = ("folded", "html", "pprof")
+FORMATS = ("folded", "html")
 CUT_STEP, MUTANTS = (7, 600) if sys.argv[3:] == ["long"] else (35, 120)
 
 
 def small():
     rec = Recording()
-    modules = [rec.module("/bin/ls", "ab" * 20), rec.module("[kernel]", flags=2), rec.module("/bin/sh", flags=1)]
+    modules = [rec.module("/bin/ls", "ab" * 20), rec.module("[kernel]"), rec.module("/bin/sh")]
     frames = [rec.frame(FILE, 0x5000 + i, modules[0]) for i in range(8)]
     frames += [rec.frame(KERNEL, 2**63 + i, modules[1], flags=1) for i in range(3)]
     frames += [rec.frame(FILE, 0x4000 + i, modules[2]) for i in range(3)]
@@ -59,21 +57,6 @@ def mutants(data):
         yield bytes(changed)
 
 
-def check_alike(n=100000):
-    """What is alike but for one member: modules of one path, threads of one number, frames of one address."""
-    with open(FOLD, "rb") as file:
-        seconds = 60 if b"__asan_init" in file.read() else 10  # a sanitizer takes some six times as long
-    rec = Recording()
-    modules = [rec.module("/nowhere/ls", f"{i:040x}") for i in range(n)]  # a file there would be opened for each of them
-    frames = [rec.frame(FILE, 0x5000, modules[i]) for i in range(n)] + [rec.frame(JIT, 1, pid=i, name="f") for i in range(n)]
-    threads = [rec.thread(1, 1, f"t{i}") for i in range(n)]
-    rec.sample(threads[-1], frames[-1:])
-    rec.write(WRITER, "alike.rec")
-    got = subprocess.run([FOLD, "-q", "-o", "out", "alike.rec"], capture_output=True, text=True, check=False,
-                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)))
-    check(got.returncode == 0, f"{n} modules, threads and frames that differ in one member: in {seconds} s of processor time", got)
-
-
 def main():
     top = scratch()
     try:
@@ -83,25 +66,12 @@ def main():
         for i, mutant in enumerate(mutants(data)):
             with open("mutant", "wb") as file:
                 file.write(mutant)
-            got = run(FOLD, "-q", "--format=" + FORMATS[i % 3], "-o", "out", "mutant")
+            got = run(FOLD, "-q", "--format=" + FORMATS[i % 2], "-o", "out", "mutant")
             statuses[got.returncode] = statuses.get(got.returncode, 0) + 1
-            if not fine(got) and "this build has no" not in got.stderr:
+            if not fine(got):
                 wrong.append((i, got.returncode, got.stderr[:300]))
         check(not wrong, "changed recordings end with a status and a line", wrong[:5])
         check(min(statuses.get(0, 0), statuses.get(1, 0)) > MUTANTS // 12, "some are read, some are refused", statuses)
-        rec = Recording()
-        rec.deep(300000, rec.thread(1, 1, "deep"), [rec.frame(JIT, i, pid=1, name="f" * 40 + str(i)) for i in range(3)])
-        rec.write(WRITER, "deep.rec")
-        for form in FORMATS:
-            got = subprocess.run([FOLD, "-q", "--format=" + form, "-o", "out", "deep.rec"], capture_output=True, text=True,
-                                 check=False, preexec_fn=lambda: [resource.setrlimit(*limit) for limit in (
-                                     (resource.RLIMIT_FSIZE, (1 << 28, 1 << 28)), (resource.RLIMIT_CPU, (60, 60)))])
-            if form == "html":
-                check(got.returncode == 0 and os.stat("out").st_size < 1 << 26, "300,000 frames deep, as a page", got)
-            elif "this build has no" not in got.stderr:
-                check(got.returncode == 1 and "too deep" in got.stderr, "300,000 frames deep: refused as " + form, got)
-            check(got.returncode >= 0, f"{form} ends within a minute of processor time", got)
-        check_alike()
     finally:
         remove(top)
     plan()

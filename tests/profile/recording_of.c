@@ -1,29 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a recording from a description on standard input, by the functions of the profile. Lines:
+ * recording_of OUT: writes a recording from a description on standard input, by the functions of the recorder. Lines:
  *
- *     info COMMAND EVENT UNIT FREQUENCY START MONOTONIC END HOST RELEASE
- *     module FLAGS BUILD-ID PATH           BUILD-ID in hexadecimal digits
+ *     info COMMAND EVENT UNIT FREQUENCY HOST RELEASE
+ *     module BUILD-ID PATH           BUILD-ID in hexadecimal digits
  *     frame KIND ADDRESS MODULE PID FLAGS NAME
  *     thread PID TID COMM
  *     sample TIME WEIGHT CPU THREAD WHY FRAME...   frames by number, outermost first
- *     deep COUNT THREAD FRAME...   stacks with 1 to COUNT frames, these in turn, and a sample of each
  *
- * "-" is an empty text or no name. %41 in a text is the byte 0x41. Numbers count from 0.
+ * "-" is an empty text or no name. %41 in a text is the byte 0x41. Numbers count from 0. Each
+ * process maps each module that its samples have, at an address of its own.
  */
-#include <errno.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vec.h"
+#include "profile/perfdata/write.h"
 #include "profile/profile.h"
 
-static void must(bool ok, const struct err *err)
+struct module {
+	char *path;
+	uint8_t build_id[EVENT_MAX_BUILD_ID];
+	uint32_t build_id_size;
+	uint32_t pid; /* that was the last one to map it */
+};
+
+struct frame {
+	uint8_t kind, flags;
+	uint64_t pc;
+	size_t module;
+	char *name;
+	uint32_t named; /* in which process */
+};
+
+struct thread {
+	uint32_t pid, tid;
+	char *comm;
+};
+
+struct maker {
+	struct perfdata_writer writer;
+	struct perf_event_attr attr;
+	char *command, *event, *host, *release;
+	struct module *modules;
+	struct frame *frames;
+	struct thread *threads;
+	size_t n_modules, n_frames, n_threads, cap_modules, cap_frames, cap_threads;
+	size_t thread; /* that had the last sample */
+};
+
+static struct err err;
+
+static void must(bool ok)
 {
 	if (ok)
 		return;
-	fprintf(stderr, "recording_of: %s\n", err->text);
+	fprintf(stderr, "recording_of: %s\n", err.text);
 	exit(1);
 }
 
@@ -46,39 +82,43 @@ static char *word(char **line)
 	return start;
 }
 
+static char *text(char **line)
+{
+	char *found = word(line);
+	char *copy = strdup(found ? found : "");
+
+	must(copy);
+	return copy;
+}
+
 static unsigned long long number(char **line)
 {
-	char *text = word(line);
+	char *found = word(line);
 
-	return text ? strtoull(text, NULL, 0) : 0;
+	return found ? strtoull(found, NULL, 0) : 0;
 }
 
-static void add_info(struct profile *profile, char *line, struct err *err)
+static void add_info(struct maker *maker, char *line)
 {
-	struct profile_info *info = &profile->info;
-	char **texts[] = {&info->command, &info->event, &info->unit};
-	char **last[] = {&info->host, &info->release};
-	char *text;
-
-	for (size_t i = 0; i < 3; i++)
-		must(
-		    (text = word(&line)) == NULL || profile_set_text(texts[i], text, err),
-		    err);
-	info->machine = PROFILE_X86_64;
-	info->frequency = (uint32_t)number(&line);
-	info->start = number(&line);
-	info->monotonic = number(&line);
-	info->end = number(&line);
-	for (size_t i = 0; i < 2; i++)
-		must((text = word(&line)) == NULL || profile_set_text(last[i], text, err),
-		    err);
+	maker->command = text(&line);
+	maker->event = text(&line);
+	free(text(&line)); /* the unit comes from the event */
+	maker->attr = (struct perf_event_attr){.size = sizeof(maker->attr),
+	    .type = strcmp(maker->event, "cpu-clock") ? PERF_TYPE_HARDWARE
+						      : PERF_TYPE_SOFTWARE,
+	    .freq = 1,
+	    .sample_freq = number(&line),
+	    .sample_type = EVENT_SAMPLE_TYPE,
+	    .sample_id_all = 1};
+	maker->host = text(&line);
+	maker->release = text(&line);
+	must(perfdata_begin(&maker->writer, maker->writer.fd, &maker->attr, true, &err));
 }
 
-static void add_module(struct profile *profile, char *line, struct err *err)
+static void add_module(struct maker *maker, char *line)
 {
-	struct profile_module module = {.flags = (uint32_t)number(&line)};
-	char *hex = word(&line), empty[] = "";
-	uint32_t index;
+	struct module module = {.pid = UINT32_MAX};
+	const char *hex = word(&line);
 
 	for (; hex && hex[0] && hex[1]; hex += 2) {
 		char byte[] = {hex[0], hex[1], '\0'};
@@ -86,80 +126,155 @@ static void add_module(struct profile *profile, char *line, struct err *err)
 		module.build_id[module.build_id_size++] =
 		    (uint8_t)strtoul(byte, NULL, 16);
 	}
-	module.path = word(&line);
-	if (!module.path)
-		module.path = empty;
-	must(profile_add_module(profile, &module, &index, err), err);
+	module.path = text(&line);
+	must(vec_reserve(&maker->modules, &maker->cap_modules, maker->n_modules + 1));
+	maker->modules[maker->n_modules++] = module;
 }
 
-static void add_frame(struct profile *profile, char *line, struct err *err)
+/* Where in its file an address is; the address itself where there is no file. */
+static uint64_t offset_of(const char *path, uint64_t address)
 {
-	struct profile_frame frame = {.kind = (uint8_t)number(&line)};
-	uint32_t index;
+	Elf64_Ehdr header;
+	Elf64_Phdr part;
+	FILE *file = fopen(path, "r");
+	uint64_t offset = address;
 
-	frame.address = number(&line);
-	frame.module = (uint32_t)number(&line);
-	frame.pid = (uint32_t)number(&line);
+	if (file && fread(&header, sizeof(header), 1, file) == 1)
+		for (size_t i = 0; i < header.e_phnum; i++)
+			if (fseek(file, (long)(header.e_phoff + i * sizeof(part)),
+				SEEK_SET) == 0 &&
+			    fread(&part, sizeof(part), 1, file) == 1 &&
+			    part.p_type == PT_LOAD &&
+			    address - part.p_vaddr <= part.p_filesz)
+				offset = address - part.p_vaddr + part.p_offset;
+	if (file)
+		fclose(file);
+	return offset;
+}
+
+static uint64_t base_of(size_t module)
+{
+	return (uint64_t)(module + 1) << 32;
+}
+
+static void add_frame(struct maker *maker, char *line)
+{
+	struct frame frame = {.kind = (uint8_t)number(&line), .named = UINT32_MAX};
+
+	frame.pc = number(&line);
+	frame.module = number(&line);
+	number(&line); /* the process is the one of its samples */
 	frame.flags = (uint8_t)number(&line);
-	frame.name = word(&line);
-	must(profile_add_frame(profile, &frame, &index, err), err);
+	frame.name = text(&line);
+	if (frame.kind == PROFILE_FRAME_FILE)
+		frame.pc = base_of(frame.module) +
+			   offset_of(maker->modules[frame.module].path, frame.pc);
+	must(vec_reserve(&maker->frames, &maker->cap_frames, maker->n_frames + 1));
+	maker->frames[maker->n_frames++] = frame;
 }
 
-static void add_thread(struct profile *profile, char *line, struct err *err)
+static void add_thread(struct maker *maker, char *line)
 {
-	uint32_t pid = (uint32_t)number(&line), tid = (uint32_t)number(&line), index;
-	char *comm = word(&line);
+	struct thread thread = {
+	    .pid = (uint32_t)number(&line), .tid = (uint32_t)number(&line)};
 
-	must(profile_add_thread(profile, pid, tid, comm ? comm : "", &index, err), err);
+	thread.comm = text(&line);
+	must(vec_reserve(&maker->threads, &maker->cap_threads, maker->n_threads + 1));
+	maker->threads[maker->n_threads++] = thread;
 }
 
-static void add_sample(struct profile *profile, char *line, struct err *err)
+static void put(struct maker *maker, size_t (*make)(uint8_t *to, const struct event *),
+    const struct event *event)
 {
-	struct profile_sample sample = {.time = number(&line)};
+	uint8_t bytes[EVENT_MAX_SIZE];
 
-	sample.weight = number(&line);
-	sample.cpu = (uint32_t)number(&line);
-	sample.thread = (uint32_t)number(&line);
-	sample.why = (uint8_t)number(&line);
-	while (line)
-		must(profile_add_stack(profile, sample.stack, (uint32_t)number(&line),
-			 &sample.stack, err),
-		    err);
-	must(profile_add_sample(profile, &sample, err), err);
+	must(perfdata_put(&maker->writer, bytes, make(bytes, event), &err));
 }
 
-static void add_deep(struct profile *profile, char *line, struct err *err)
+/* The module is mapped, and the frame named, before a sample has it. */
+static void prepare(struct maker *maker, struct frame *frame, struct event *event)
 {
-	unsigned long long count = number(&line);
-	struct profile_sample sample = {
-	    .thread = (uint32_t)number(&line), .weight = 1, .why = PROFILE_OUTERMOST};
-	uint32_t frames[16];
-	size_t n = 0;
+	const bool kernel = frame->kind == PROFILE_FRAME_KERNEL;
+	const uint32_t pid = kernel ? UINT32_MAX - 1 : event->pid;
+	struct module *module = &maker->modules[frame->module];
 
-	while (line && n < sizeof(frames) / sizeof(*frames))
-		frames[n++] = (uint32_t)number(&line);
-	for (unsigned long long i = 0; n && i < count; i++) {
-		must(profile_add_stack(
-			 profile, sample.stack, frames[i % n], &sample.stack, err),
-		    err);
-		must(profile_add_sample(profile, &sample, err), err);
+	if (*frame->name && frame->named != pid) {
+		frame->named = pid;
+		perfdata_put_name(
+		    &maker->writer, kernel ? UINT32_MAX : pid, frame->pc, frame->name);
 	}
+	if (frame->kind != PROFILE_FRAME_FILE || module->pid == pid)
+		return;
+	module->pid = pid;
+	event->text = module->path;
+	event->start = base_of(frame->module);
+	event->size = UINT64_C(1) << 32;
+	event->build_id = module->build_id;
+	event->build_id_size = module->build_id_size;
+	event->build_id_known = true;
+	put(maker, event_make_map, event);
 }
 
-int main(void)
+static void add_sample(struct maker *maker, char *line)
+{
+	uint64_t pcs[4096], chain[4096];
+	uint8_t flags[4096];
+	struct event event = {.time = number(&line), .cpu_mode = PERF_RECORD_MISC_USER};
+	struct perfdata_walked walked = {pcs, flags, 0, 0};
+	const struct thread *thread;
+	size_t number_of, list[4096], n = 0;
+
+	event.weight = number(&line);
+	event.cpu = (uint32_t)number(&line);
+	number_of = number(&line);
+	thread = &maker->threads[number_of];
+	event.pid = thread->pid;
+	event.tid = thread->tid;
+	walked.why = (uint8_t)number(&line);
+	if (maker->thread != number_of) {
+		event.text = thread->comm;
+		put(maker, event_make_comm, &event);
+		maker->thread = number_of;
+	}
+	while (line && n < sizeof(list) / sizeof(*list))
+		list[n++] = number(&line);
+	event.chain = (const uint8_t *)chain;
+	while (n > 0) {
+		struct frame *frame = &maker->frames[list[--n]];
+
+		prepare(maker, frame, &event);
+		if (frame->kind == PROFILE_FRAME_KERNEL) {
+			if (!event.n_chain)
+				chain[event.n_chain++] = (uint64_t)PERF_CONTEXT_KERNEL;
+			chain[event.n_chain++] = frame->pc;
+		} else {
+			flags[walked.n] = frame->flags;
+			pcs[walked.n++] = frame->pc;
+		}
+	}
+	must(perfdata_put_walked(&maker->writer, &event, &walked, &err));
+}
+
+int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		void (*add)(struct profile *profile, char *line, struct err *err);
+		void (*add)(struct maker *maker, char *line);
 	} kinds[] = {{"info", add_info}, {"module", add_module}, {"frame", add_frame},
-	    {"thread", add_thread}, {"sample", add_sample}, {"deep", add_deep}};
-	struct profile profile;
-	struct err err = {0};
-	char *line = NULL;
+	    {"thread", add_thread}, {"sample", add_sample}};
+	struct maker maker = {.thread = SIZE_MAX};
+	struct perfdata_about about;
+	char *line = NULL, *words[2] = {NULL};
+	char machine[] = "x86_64";
 	size_t cap = 0;
 	ssize_t got;
 
-	must(profile_init(&profile, &err), &err);
+	maker.writer.fd =
+	    argc == 2 ? open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
+	if (maker.writer.fd < 0) {
+		fputs("recording_of: no output\n", stderr);
+		return 1;
+	}
 	while ((got = getline(&line, &cap, stdin)) > 0) {
 		char *rest = line, *kind;
 
@@ -167,10 +282,12 @@ int main(void)
 		kind = strsep(&rest, " ");
 		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 			if (strcmp(kind, kinds[i].name) == 0)
-				kinds[i].add(&profile, rest, &err);
+				kinds[i].add(&maker, rest);
 	}
-	must(profile_write(&profile, STDOUT_FILENO, &err), &err);
-	profile_free(&profile);
-	free(line);
+	words[0] = maker.command;
+	about = (struct perfdata_about){
+	    maker.host, maker.release, machine, maker.event, words};
+	must(perfdata_end(&maker.writer, &about, &err));
+	/* What it has made lives as long as it. */
 	return 0;
 }

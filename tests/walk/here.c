@@ -5,11 +5,13 @@
  * done that wait for chances. PLUGIN is a library with a section, for dlopen. kept: only what differs when no file is
  * ever unmapped.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -235,6 +237,45 @@ const char *__asan_default_options(void)
 }
 #endif
 
+#ifdef HERE_ROWS
+static unsigned int n_forked, n_good;
+static bool in_rows;
+static pthread_t beside;
+
+/* Another thread's fork waits until the tables are changed. */
+static void *fork_beside(void *data)
+{
+	pid_t child = fork();
+	int status = 1;
+
+	if (child == 0)
+		_exit(__atomic_load_n(&in_rows, __ATOMIC_RELAXED));
+	waitpid(child, &status, 0);
+	return status == 0 ? data : NULL;
+}
+
+/* Is called with the lock: the child has it, too. A change of the tables would wait for ever, and does nothing. */
+static bool rows_and_fork(void *context, struct eh2sframe_walk_module *module)
+{
+	pid_t child;
+	int status = 1;
+
+	__atomic_store_n(&in_rows, true, __ATOMIC_RELAXED);
+	/* It has time to be wrong. */
+	if (n_forked == 0 && pthread_create(&beside, NULL, fork_beside, &n_forked) == 0)
+		usleep(50000);
+	child = fork();
+	if (child == 0)
+		_exit(eh2sframe_walk_refresh() != 0 ||
+		      eh2sframe_walk_backtrace(NULL, (uintptr_t[1]){0}, 1, NULL) != 1);
+	waitpid(child, &status, 0);
+	n_forked++;
+	n_good += status == 0 && eh2sframe_walk_refresh() == 0;
+	__atomic_store_n(&in_rows, false, __ATOMIC_RELAXED);
+	return eh2sframe_rows_module(context, module);
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	unsigned char *memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
@@ -245,6 +286,9 @@ int main(int argc, char **argv)
 		uint64_t more;
 	} later = {.options.struct_size = sizeof(later), .more = 1};
 	struct eh2sframe_walk_options options = {.struct_size = sizeof(options) - 1};
+#ifdef HERE_ROWS
+	void *waited = NULL;
+#endif
 
 	here_ok(eh2sframe_walk_backtrace(NULL, (uintptr_t[1]){0}, 1, NULL) == 0,
 	    "without tables a walk has no frames");
@@ -260,11 +304,17 @@ int main(int argc, char **argv)
 	options.reserved[5] = 0;
 	options.keep_loaded = argc > 3;
 #ifdef HERE_ROWS
-	options.rows = eh2sframe_rows_module;
+	options.rows = rows_and_fork;
 #endif
 	here_ok(eh2sframe_walk_init(memory, MEMORY_SIZE, &options) &&
 		    eh2sframe_walk_refresh() > 0,
 	    "files have rows");
+#ifdef HERE_ROWS
+	here_ok(n_forked > 1 && n_good == n_forked,
+	    "rows are found by a function that forks");
+	here_ok(pthread_join(beside, &waited) == 0 && waited,
+	    "a fork waits until the tables are changed");
+#endif
 #ifndef HERE_CALM
 	if (argc > 3) {
 		test_kept(argv[2]);

@@ -123,7 +123,7 @@ static void *look_up(void *data)
 		    .fp = (uintptr_t)&stack[8],
 		    .flags = EH2SFRAME_WALK_FRAME_EXACT};
 
-		n_looked += eh2sframe_walk_next(&frame) == EH2SFRAME_WALK_WHY_OUTERMOST;
+		n_looked += eh2sframe_walk_next(&frame) == EH2SFRAME_WALK_WHY_ZERO;
 	}
 	return data;
 }

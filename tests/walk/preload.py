@@ -15,7 +15,7 @@ import tempfile
 from tap import check, plan, skip
 
 WHYS = ["goes on", "outermost", "limit", "no module", "no row", "lost register", "cut off",
-        "contradiction", "damaged"] + ["?"] * 7
+        "contradiction", "damaged", "zero"] + ["?"] * 6
 FIELDS = ["same"] + ["early"] * 16 + ["further", "differ", "frames", "libgcc_frames", "ns",
                                       "libgcc_ns", "processes"]
 

@@ -10,7 +10,7 @@
 #include "include/eh2sframe-walk.h"
 #include "include/eh2sframe.h"
 #include "profile/mapped.h"
-#include "profile/stacks/event.h"
+#include "profile/perfdata/event.h"
 #include "profile/stacks/file_rows.h"
 #include "profile/stacks/unwinder.h"
 #include "tests/unit/unit.h"
@@ -20,7 +20,6 @@ static struct err err;
 /* Each file at a path counts, and from some number on the others together. */
 UNIT(files_versions)
 {
-	struct profile profile = {0};
 	struct unwinder unwinder;
 	char path[] = "/tmp/versions-XXXXXX";
 	struct event event = {.kind = EVENT_MAP,
@@ -32,8 +31,7 @@ UNIT(files_versions)
 	int fd = mkstemp(path);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert(profile_init(&profile, &err));
-	ck_assert(unwinder_begin(&unwinder, &profile, &err));
+	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
 	for (uint32_t i = 0; i < UNWINDER_VERSIONS + 10; i++) {
 		ck_assert_int_eq(ftruncate(fd, i), 0);
 		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
@@ -44,7 +42,6 @@ UNIT(files_versions)
 	ck_assert(unwinder_file_open(&unwinder, index, &err));
 	ck_assert(unwinder.files[index]->failed);
 	unwinder_free(&unwinder);
-	profile_free(&profile);
 	close(fd);
 	unlink(path);
 }

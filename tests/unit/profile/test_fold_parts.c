@@ -47,22 +47,6 @@ static const char *name_at(const struct table *table, uint64_t address)
 	return symbol ? symbol->name : "";
 }
 
-UNIT(perf_map)
-{
-	char text[] = "100 10 one two\n0x200 10 prefix\n300 10\n400 0 none\n-1 5 sign\n\n"
-		      " 500 10 blank\n600 10 last";
-	struct table table = {0};
-	struct err err = {0};
-
-	ck_assert(table_read_lines(text, false, &table, &err));
-	ck_assert_uint_eq(table.symbols.n, 3);
-	ck_assert_str_eq(name_at(&table, 0x10f), "one two");
-	ck_assert_str_eq(name_at(&table, 0x200), "prefix");
-	ck_assert_str_eq(name_at(&table, 0x110), "");
-	ck_assert_str_eq(name_at(&table, 0x600), "last");
-	table_free(&table);
-}
-
 UNIT(kernel)
 {
 	char text[] = "ffffffff81000000 T _text\nffffffff81000100 t do_it\t[ext4]\n"
@@ -71,12 +55,12 @@ UNIT(kernel)
 	struct table table = {0};
 	struct err err = {0};
 
-	ck_assert(table_read_lines(text, true, &table, &err));
+	ck_assert(table_read_kernel_lines(text, &table, &err));
 	ck_assert_uint_eq(table.symbols.n, 2);
 	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff810000ff)), "_text");
 	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff81000123)), "do_it");
 	table_free(&table);
-	ck_assert(table_read_lines(hidden, true, &table, &err));
+	ck_assert(table_read_kernel_lines(hidden, &table, &err));
 	ck_assert_uint_eq(table.symbols.n, 0);
 	table_free(&table);
 }

@@ -10,10 +10,8 @@
 #include <unistd.h>
 
 #include "base/names/lines.h"
-#include "profile/load.h"
-#include "profile/recording.h"
-#include "profile/stacks/event.h"
-#include "profile/stacks/jit.h"
+#include "profile/perfdata/event.h"
+#include "profile/jit.h"
 #include "profile/stacks/space.h"
 #include "profile/stacks/unwinder.h"
 #include "tests/unit/unit.h"
@@ -23,6 +21,8 @@ static uint8_t record[EVENT_MAX_SIZE], other[EVENT_MAX_SIZE];
 
 /* The registers of a sample of x86-64. */
 enum { STACKS_REGISTERS = 20 };
+static const struct event_layout LAYOUT = {
+    .sample_type = EVENT_SAMPLE_TYPE, .registers = 0xff0fff, .id_all = true};
 
 static size_t stacks_put(size_t at, uint64_t value)
 {
@@ -36,6 +36,7 @@ static size_t stacks_sample(size_t n_chain, uint64_t size, uint64_t copied)
 	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE};
 	size_t at = sizeof(header);
 
+	at = stacks_put(at, 0x1234);
 	at = stacks_put(at, 7 | UINT64_C(8) << 32);
 	at = stacks_put(at, 1000);
 	at = stacks_put(at, 3);
@@ -61,28 +62,28 @@ UNIT(event_samples)
 	size_t size = stacks_sample(2, 64, 40);
 	struct event event;
 
-	ck_assert(event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert(event_read(record, size, &LAYOUT, &event));
 	ck_assert_int_eq(event.kind, EVENT_SAMPLE);
 	ck_assert_uint_eq(event.pid, 7);
 	ck_assert_uint_eq(event.tid, 8);
 	ck_assert_uint_eq(event.time, 1000);
-	ck_assert_uint_eq(event_time(record, size), 1000);
+	ck_assert_uint_eq(event_time(record, size, &LAYOUT), 1000);
 	ck_assert_uint_eq(event.cpu, 3);
 	ck_assert_uint_eq(event.weight, 5);
 	ck_assert_uint_eq(event.n_chain, 2);
 	ck_assert_uint_eq(event.stack_size, 40);
 	/* What the kernel could not read is left out. */
-	ck_assert_uint_eq(event_copy(other, record, size, STACKS_REGISTERS), size - 24);
-	ck_assert(event_read(other, size - 24, STACKS_REGISTERS, &event));
+	ck_assert_uint_eq(event_copy(other, record, size, &LAYOUT), size - 24);
+	ck_assert(event_read(other, size - 24, &LAYOUT, &event));
 	ck_assert_uint_eq(event.stack_size, 40);
 	ck_assert_uint_eq(event.stack[32], 4);
 	/* No part may be missing. */
 	for (size_t cut = 8; cut < size; cut++)
-		ck_assert(!event_read(record, cut, STACKS_REGISTERS, &event));
+		ck_assert(!event_read(record, cut, &LAYOUT, &event));
 	size = stacks_sample(0, 16, 17);
-	ck_assert(!event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert(!event_read(record, size, &LAYOUT, &event));
 	size = stacks_sample(0, 16, 0);
-	ck_assert_uint_eq(event_copy(other, record, size, STACKS_REGISTERS), size);
+	ck_assert_uint_eq(event_copy(other, record, size, &LAYOUT), size);
 }
 
 UNIT(event_maps)
@@ -98,7 +99,7 @@ UNIT(event_maps)
 	struct event event;
 	size_t size = event_make_map(record, &made);
 
-	ck_assert(event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert(event_read(record, size, &LAYOUT, &event));
 	ck_assert_int_eq(event.kind, EVENT_MAP);
 	ck_assert_str_eq(event.text, "/usr/lib/x.so");
 	ck_assert_uint_eq(event.offset, 0x3000);
@@ -109,15 +110,15 @@ UNIT(event_maps)
 	made.build_id = id;
 	made.build_id_size = 20;
 	size = event_make_map(record, &made);
-	ck_assert(event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert(event_read(record, size, &LAYOUT, &event));
 	ck_assert_uint_eq(event.build_id_size, 20);
 	ck_assert(memcmp(event.build_id, id, 20) == 0);
 	made.start = UINT64_MAX - 5;
 	size = event_make_map(record, &made);
-	ck_assert(!event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert(!event_read(record, size, &LAYOUT, &event));
 	made.text = "name";
 	size = event_make_comm(record, &made);
-	ck_assert(event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert(event_read(record, size, &LAYOUT, &event));
 	ck_assert_int_eq(event.kind, EVENT_COMM);
 	ck_assert_str_eq(event.text, "name");
 }
@@ -269,14 +270,17 @@ UNIT(space_processes)
 /* A large number that a name of the process cannot have. */
 UNIT(jit_lines)
 {
-	static const char text[] = "1000 10 old\nnonsense\n1000 20 new name\n"
-				   "2000 0 empty\nffffffffffffffff 10 wraps\n3000 8 last";
+	static const char text[] =
+	    "1000 10 old\nnonsense\n1000 20 new name\n0x200 10 prefix\n"
+	    "2000 0 empty\nffffffffffffffff 10 wraps\n-1 5 sign\n\n"
+	    " 500 10 blank\n300 10\n3000 8 last";
 	struct jit_names names;
 	char *copy = strdup(text);
 	struct jit_home home;
 
 	ck_assert(jit_parse(&names, copy));
-	ck_assert_uint_eq(names.n, 3);
+	ck_assert_uint_eq(names.n, 4);
+	ck_assert_str_eq(jit_find(&names, 0x200), "prefix");
 	ck_assert_str_eq(jit_find(&names, 0x100f), "new name");
 	ck_assert_str_eq(jit_find(&names, 0x101f), "new name");
 	ck_assert_ptr_null(jit_find(&names, 0x1020));
@@ -336,44 +340,50 @@ UNIT(stacks_kernel_names)
 /* A sample of this process, whose stack is made of random words: a walk ends, with a reason. */
 UNIT(unwinder_random)
 {
-	struct profile profile;
+	struct perfdata_walked walked;
+	unsigned int n = 0;
 	struct unwinder unwinder;
 	struct event map = {.pid = 7,
 	    .tid = 7,
 	    .start = 0x100000,
 	    .size = 0x100000,
 	    .text = "/proc/self/exe"};
+	struct event event;
 	unsigned int seed = 11;
 	size_t size;
 
-	ck_assert(profile_init(&profile, &err));
-	profile.info.machine = PROFILE_X86_64;
-	ck_assert(unwinder_begin(&unwinder, &profile, &err));
+	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
 	for (unsigned int i = 0; i < 20000; i++) {
 		size = event_make_map(record, &map);
 		if (i % 100 == 0)
-			ck_assert(unwinder_event(&unwinder, record, size, &err));
+			ck_assert(event_read(record, size, &LAYOUT, &event) &&
+				  unwinder_take(&unwinder, &event, &err));
 		size = stacks_sample(i % 5, 8 * ((uint64_t)rand_r(&seed) % 100), 8);
 		/* Registers and stack are words near the code and near the stack. */
-		for (size_t at = 48; at + 8 <= size && i % 3; at += 8)
+		for (size_t at = 56; at + 8 <= size && i % 3; at += 8)
 			stacks_put(at,
 			    i % 4 ? 0x100000 + (uint64_t)rand_r(&seed) % 0x80000 : at);
 		if (i % 2)
 			record[8 + (size_t)rand_r(&seed) % (size - 8)] =
 			    (uint8_t)rand_r(&seed);
-		ck_assert(unwinder_event(&unwinder, record, size, &err));
+		if (!event_read(record, size, &LAYOUT, &event) ||
+		    event.kind != EVENT_SAMPLE)
+			continue;
+		ck_assert(unwinder_walk(&unwinder,
+		    space_find(&unwinder.spaces, event.pid), &event, &walked, &err));
+		ck_assert(walked.why > 0 && walked.why < PROFILE_N_WHYS);
+		n++;
 	}
-	ck_assert_uint_gt(unwinder.n_samples, 1000);
-	ck_assert_uint_eq(profile.n_samples, unwinder.n_samples);
+	ck_assert_uint_gt(n, 1000);
 	unwinder_free(&unwinder);
-	profile_free(&profile);
 }
 
 /* A mapping of another process. */
 static void stacks_map(struct unwinder *unwinder, uint32_t i)
 {
 	char path[32];
-	struct event map = {.pid = 5,
+	struct event map = {.kind = EVENT_MAP,
+	    .pid = 5,
 	    .tid = 5,
 	    .start = UINT64_C(8192) * i,
 	    .size = 4096,
@@ -383,16 +393,20 @@ static void stacks_map(struct unwinder *unwinder, uint32_t i)
 	    .build_id_size = 8};
 
 	snprintf(path, sizeof(path), "/lib/%010u", i);
-	ck_assert(unwinder_event(unwinder, record, event_make_map(record, &map), &err));
+	ck_assert(unwinder_take(unwinder, &map, &err));
 }
 
 /* A process that maps without end ends no recording, and takes no more memory. The others have their stacks. */
 UNIT(unwinder_many_maps)
 {
 	const uint32_t n = 4500000;
-	struct profile profile;
 	struct unwinder unwinder;
-	struct event own = {.pid = 7,
+	struct perfdata_walked walked;
+	struct unwinder_place *place;
+	struct event event;
+	uint8_t whys[2] = {0};
+	struct event own = {.kind = EVENT_MAP,
+	    .pid = 7,
 	    .tid = 7,
 	    .start = 0x100000,
 	    .size = 0x100000,
@@ -401,16 +415,18 @@ UNIT(unwinder_many_maps)
 	/* Of memory, in the first half and the second. */
 	size_t most[2] = {0};
 
-	ck_assert(profile_init(&profile, &err));
-	profile.info.machine = PROFILE_X86_64;
-	ck_assert(unwinder_begin(&unwinder, &profile, &err));
-	ck_assert(unwinder_event(&unwinder, record, event_make_map(record, &own), &err));
+	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
+	ck_assert(unwinder_take(&unwinder, &own, &err));
 	for (uint32_t i = 1; i <= n; i++) {
 		if (i == 1 || i == n) {
 			size = stacks_sample(0, 8, 8);
 			/* RIP. */
-			stacks_put(120, 0x100040);
-			ck_assert(unwinder_event(&unwinder, record, size, &err));
+			stacks_put(128, 0x100040);
+			ck_assert(event_read(record, size, &LAYOUT, &event));
+			ck_assert(unwinder_walk(&unwinder,
+			    space_find(&unwinder.spaces, 7), &event, &walked, &err));
+			ck_assert_uint_eq(walked.pcs[0], 0x100040);
+			whys[i == n] = walked.why;
 		}
 		stacks_map(&unwinder, i);
 		if (i % 10000 == 0) {
@@ -425,78 +441,12 @@ UNIT(unwinder_many_maps)
 	ck_assert_uint_eq(unwinder.n_refused, 0);
 	ck_assert_uint_gt(unwinder.spaces.n_forgotten, n / 2);
 	ck_assert(space_map_find(space_find(&unwinder.spaces, 5), UINT64_C(8192) * n));
-	ck_assert_uint_eq(profile.n_samples, 2);
-	ck_assert_uint_eq(profile.samples[0].stack, profile.samples[1].stack);
-	ck_assert_uint_eq(profile.samples[0].why, profile.samples[1].why);
-	ck_assert_uint_eq(
-	    profile.frames[profile.stacks[1].frame].kind, PROFILE_FRAME_FILE);
+	ck_assert_uint_eq(whys[0], whys[1]);
+	/* Its first frame is in a file. */
+	ck_assert(unwinder_place_find(&unwinder, space_find(&unwinder.spaces, 7),
+	    &(struct eh2sframe_walk_frame){
+		.pc = 0x100040, .flags = EH2SFRAME_WALK_FRAME_EXACT},
+	    &place, &err));
+	ck_assert_uint_ne(place->file, SPACE_NO_FILE);
 	unwinder_free(&unwinder);
-	profile_free(&profile);
-}
-
-/* A raw recording names the kernel's frames, also those of its modules. */
-UNIT(load_kernel_names)
-{
-	const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = 96};
-	static const char *const NAMES[] = {"ext4_read", "do_it"};
-	struct profile profile, copy;
-	struct recording_writer writer = {0};
-	int fd = memfd_create("recording", 0);
-	uint32_t index;
-	size_t at = sizeof(header);
-
-	ck_assert(profile_init(&profile, &err));
-	profile.info.machine = PROFILE_X86_64;
-	profile.info.raw = true;
-	for (uint32_t i = 0; i < 2; i++) {
-		struct profile_module module = {
-		    .path = (char *)(uintptr_t)(i ? "[kernel]" : "[ext4]"),
-		    .flags = PROFILE_MODULE_KERNEL};
-		struct profile_frame frame = {.kind = PROFILE_FRAME_KERNEL,
-		    .flags = i ? 0 : PROFILE_FRAME_EXACT,
-		    .address = UINT64_C(0xffffffffc0000000) + i,
-		    .name = (char *)(uintptr_t)NAMES[i]};
-
-		ck_assert(profile_add_module(&profile, &module, &frame.module, &err));
-		ck_assert(profile_add_frame(&profile, &frame, &index, &err));
-	}
-	memcpy(record, &header, sizeof(header));
-	at = stacks_put(at, 7 | UINT64_C(8) << 32);
-	at = stacks_put(at, 1000);
-	at = stacks_put(at, 0);
-	at = stacks_put(at, 5);
-	at = stacks_put(at, 4);
-	at = stacks_put(at, PERF_CONTEXT_KERNEL);
-	at = stacks_put(at, UINT64_C(0xffffffffc0000000));
-	at = stacks_put(at, UINT64_C(0xffffffffc0000001));
-	at = stacks_put(at, UINT64_C(0xffffffffc0000002));
-	at = stacks_put(at, PERF_SAMPLE_REGS_ABI_NONE);
-	at = stacks_put(at, 0);
-	ck_assert_uint_eq(at, header.size);
-	ck_assert(recording_begin(&writer, fd, &profile, &err));
-	ck_assert(recording_more(&writer, &profile, &err));
-	for (int i = 0; i < 3; i++)
-		ck_assert(recording_event(&writer, record, at, &err));
-	ck_assert(recording_end(&writer, &profile, &err));
-	recording_free(&writer);
-	lseek(fd, 0, SEEK_SET);
-	ck_assert(profile_init(&copy, &err));
-	ck_assert_msg(profile_load(&copy, fd, "x", NULL, &err), "%s", err.text);
-	ck_assert_uint_eq(copy.n_samples, 3);
-	ck_assert_uint_eq(copy.n_frames, 3);
-	ck_assert_uint_eq(copy.samples[0].stack, 3);
-	ck_assert_uint_eq(copy.samples[2].stack, 3);
-	/* From the outermost one on. */
-	ck_assert_ptr_null(copy.frames[copy.stacks[1].frame].name);
-	for (uint32_t i = 0; i < 2; i++) {
-		const struct profile_frame *frame =
-		    &copy.frames[copy.stacks[3 - i].frame];
-
-		ck_assert_str_eq(frame->name, NAMES[i]);
-		ck_assert_str_eq(
-		    copy.modules[frame->module].path, i ? "[kernel]" : "[ext4]");
-	}
-	close(fd);
-	profile_free(&profile);
-	profile_free(&copy);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/stacks/jit.h"
+#include "profile/jit.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,8 +53,7 @@ void jit_home_open(struct jit_home *home, uint32_t pid)
 	struct stat st;
 	char path[64];
 
-	*home =
-	    (struct jit_home){.pid = pid, .inner = pid, .tmp = -1, .user = UINT32_MAX};
+	*home = (struct jit_home){.pid = pid, .inner = pid, .tmp = -1, .user = geteuid()};
 	snprintf(path, sizeof(path), "/proc/%u/root/tmp", (unsigned int)pid);
 	home->tmp = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (!lines_inner_pid(pid, &home->inner, &ignored))
@@ -79,8 +78,7 @@ static char *jit_text(const struct jit_home *home, const char *path)
 	char *text;
 	size_t size;
 
-	if (lstat(path, &st) != 0 ||
-	    (st.st_uid != 0 && st.st_uid != home->user && home->user != UINT32_MAX))
+	if (lstat(path, &st) != 0 || (st.st_uid != 0 && st.st_uid != home->user))
 		return NULL;
 	return lines_read(path, &text, &size, &ignored) ? text : NULL;
 }

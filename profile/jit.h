@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The files /tmp/perf-PID.map: a JIT engine writes a line for each function that it makes. */
-#ifndef PROFILE_STACKS_JIT_H
-#define PROFILE_STACKS_JIT_H
+#ifndef PROFILE_JIT_H
+#define PROFILE_JIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct jit_names {
 struct jit_home {
 	uint32_t pid, inner; /* the second in the container */
 	int tmp;	     /* its folder /tmp; -1: not known */
-	uint32_t user;	     /* of the process */
+	uint32_t user;	     /* of the process; of this one, where that is gone */
 };
 void jit_home_open(struct jit_home *home, uint32_t pid);
 void jit_home_close(struct jit_home *home);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/perfdata/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/search.h"
+#include "base/vec.h"
+#include "profile/perfdata/format.h"
+
+/* Of the events of one recording, and of their identifiers: one for each processor or thread. */
+enum { READ_MAX_ATTRS = 4096, READ_MAX_IDS = 1 << 24 };
+
+/* Fills the window. Nothing behind it is needed while records are not in their order. */
+static bool read_fill(
+    struct perfdata *perfdata, uint64_t offset, size_t n, struct err *err)
+{
+	struct perfdata_window *window = &perfdata->window;
+	bool follows = offset == window->at + window->size || offset == 0;
+	size_t want = follows ? PERFDATA_WINDOW : n;
+
+	if (!window->bytes) {
+		window->bytes = malloc(PERFDATA_WINDOW);
+		if (!window->bytes)
+			return err_set_nomem(err);
+	}
+	window->at = offset;
+	window->size = 0;
+	while (window->size < n) {
+		ssize_t got = pread(perfdata->fd, window->bytes + window->size,
+		    want - window->size, (off_t)(offset + window->size));
+
+		if (got < 0)
+			return err_set_errno(err, "reading the recording failed");
+		if (got == 0)
+			break;
+		window->size += (size_t)got;
+	}
+	return true;
+}
+
+const uint8_t *perfdata_bytes(
+    struct perfdata *perfdata, uint64_t offset, size_t n, struct err *err)
+{
+	struct perfdata_window *window = &perfdata->window;
+
+	if (offset > perfdata->size || n > perfdata->size - offset)
+		return NULL;
+	if (offset < window->at || offset - window->at > window->size ||
+	    n > window->size - (offset - window->at)) {
+		/* The rest of the window is part of what is read on. */
+		bool near = offset >= window->at && offset - window->at <= window->size;
+
+		if (near)
+			window->size = offset - window->at;
+		if (!read_fill(perfdata, offset, n, err) || window->size < n)
+			return NULL;
+	}
+	return window->bytes + (offset - window->at);
+}
+
+static bool read_damaged(struct err *err, const char *what, uint64_t offset)
+{
+	if (err->kind != ERR_NONE)
+		return false;
+	return err_set(err, ERR_MALFORMED, "%s at %#llx is damaged", what,
+	    (unsigned long long)offset);
+}
+
+/* The identifiers of an event. */
+static bool read_ids(struct perfdata *perfdata, const struct perfdata_section *section,
+    size_t attr, struct err *err)
+{
+	uint64_t n = section->size / 8;
+
+	if (section->size % 8 || section->size > perfdata->size ||
+	    n > READ_MAX_IDS - perfdata->n_ids)
+		return read_damaged(err, "the list of identifiers", section->offset);
+	if (!vec_reserve(&perfdata->ids, &perfdata->cap_ids, perfdata->n_ids + n))
+		return err_set_nomem(err);
+	for (uint64_t i = 0; i < n; i++) {
+		struct perfdata_id *id = &perfdata->ids[perfdata->n_ids];
+		const uint8_t *bytes =
+		    perfdata_bytes(perfdata, section->offset + 8 * i, 8, err);
+
+		if (!bytes)
+			return read_damaged(
+			    err, "the list of identifiers", section->offset);
+		memcpy(&id->id, bytes, 8);
+		id->attr = attr;
+		perfdata->n_ids++;
+	}
+	return true;
+}
+
+static bool read_attrs(
+    struct perfdata *perfdata, const struct perfdata_header *header, struct err *err)
+{
+	const struct perfdata_section *all = &header->attrs;
+	const uint64_t size = header->attr_size;
+	const size_t ids = sizeof(struct perfdata_section);
+	uint64_t n = size ? all->size / size : 0;
+
+	if (size < PERF_ATTR_SIZE_VER0 + ids || size > 4096 || n == 0 ||
+	    n > READ_MAX_ATTRS || all->size % size)
+		return read_damaged(err, "the list of events", all->offset);
+	perfdata->attrs = calloc(n, sizeof(*perfdata->attrs));
+	if (!perfdata->attrs)
+		return err_set_nomem(err);
+	for (perfdata->n_attrs = 0; perfdata->n_attrs < n; perfdata->n_attrs++) {
+		struct perfdata_attr *attr = &perfdata->attrs[perfdata->n_attrs];
+		uint64_t at = all->offset + size * perfdata->n_attrs;
+		const uint8_t *bytes = perfdata_bytes(perfdata, at, size, err);
+		struct perfdata_section section;
+
+		if (!bytes)
+			return read_damaged(err, "an event", at);
+		memcpy(&attr->attr, bytes,
+		    size - ids < sizeof(attr->attr) ? size - ids : sizeof(attr->attr));
+		memcpy(&section, bytes + size - ids, ids);
+		attr->layout = event_layout(&attr->attr);
+		if (!read_ids(perfdata, &section, perfdata->n_attrs, err))
+			return false;
+	}
+	if (perfdata->n_ids)
+		qsort(perfdata->ids, perfdata->n_ids, sizeof(*perfdata->ids),
+		    search_order_pairs);
+	return true;
+}
+
+static bool read_layouts_equal(const struct event_layout *a, const struct event_layout *b)
+{
+	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
+	       a->branches == b->branches && a->registers == b->registers &&
+	       a->id_all == b->id_all;
+}
+
+static bool read_is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
+/* How a record says whose it is has to be the same for all. */
+static bool read_check_attrs(struct perfdata *perfdata, struct err *err)
+{
+	const struct event_layout *first = &perfdata->attrs[0].layout;
+
+	for (size_t i = 1; i < perfdata->n_attrs; i++) {
+		const struct event_layout *other = &perfdata->attrs[i].layout;
+
+		if (first->sample_type & other->sample_type & PERF_SAMPLE_IDENTIFIER)
+			continue;
+		if (!read_layouts_equal(first, other))
+			return err_set(err, ERR_UNSUPPORTED,
+			    "the records of %zu events cannot be told apart; record one "
+			    "event",
+			    perfdata->n_attrs);
+	}
+	while (perfdata->first + 1 < perfdata->n_attrs &&
+	       read_is_dummy(&perfdata->attrs[perfdata->first].attr))
+		perfdata->first++;
+	return true;
+}
+
+static bool read_header(
+    struct perfdata *perfdata, struct perfdata_header *header, struct err *err)
+{
+	const uint8_t *bytes = perfdata_bytes(perfdata, 0, sizeof(*header), err);
+
+	if (err->kind != ERR_NONE)
+		return false;
+	if (bytes && memcmp(bytes, PERFDATA_MAGIC_SWAPPED, 8) == 0)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "it was recorded on a machine of the other byte order; read it on "
+		    "one "
+		    "of the same");
+	if (!bytes || memcmp(bytes, PERFDATA_MAGIC, 8) != 0)
+		return err_set(err, ERR_UNSUPPORTED, "it is not a perf.data");
+	memcpy(header, bytes, sizeof(*header));
+	if (header->size < sizeof(*header))
+		return err_set(
+		    err, ERR_UNSUPPORTED, "it was written to a pipe; record to a file");
+	perfdata->data = header->data.offset;
+	perfdata->data_end = header->data.offset + header->data.size;
+	if (perfdata->data > perfdata->size || perfdata->data_end < perfdata->data)
+		return read_damaged(err, "the place of the records", 40);
+	/* perf writes the size and the features when it ends. */
+	perfdata->cut_off = (header->data.size == 0 && !header->features[0]) ||
+			    perfdata->data_end > perfdata->size;
+	if (perfdata->cut_off)
+		perfdata->data_end = perfdata->size;
+	return true;
+}
+
+bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
+{
+	static const uint64_t NONE[4];
+	char **const texts[] = {&perfdata->host, &perfdata->release, &perfdata->machine,
+	    &perfdata->command, &perfdata->event};
+	struct perfdata_header header;
+	struct stat st;
+
+	*perfdata = (struct perfdata){.fd = fd};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		*texts[i] = strdup("");
+		if (!*texts[i])
+			return err_set_nomem(err);
+	}
+	if (fstat(fd, &st) != 0)
+		return err_set_errno(err, "reading the recording failed");
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, ERR_UNSUPPORTED,
+		    "it is not a regular file, and its records are sorted; give a file");
+	perfdata->size = (uint64_t)st.st_size;
+	perfdata->modified = (uint64_t)st.st_mtim.tv_sec;
+	return read_header(perfdata, &header, err) &&
+	       read_attrs(perfdata, &header, err) && read_check_attrs(perfdata, err) &&
+	       perfdata_features(
+		   perfdata, perfdata->cut_off ? NONE : header.features, err);
+}
+
+void perfdata_free(struct perfdata *perfdata)
+{
+	for (size_t i = 0; i < perfdata->n_build_ids; i++)
+		free(perfdata->build_ids[i].path);
+	free(perfdata->build_ids);
+	free(perfdata->records);
+	free(perfdata->names);
+	free(perfdata->name_texts);
+	free(perfdata->attrs);
+	free(perfdata->ids);
+	free(perfdata->window.bytes);
+	free(perfdata->host);
+	free(perfdata->release);
+	free(perfdata->machine);
+	free(perfdata->command);
+	free(perfdata->event);
+	*perfdata = (struct perfdata){0};
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads perf.data, the file of perf record and of eh2sframe-record
+ * (linux/tools/perf/Documentation/perf.data-file-format.txt). Any bytes are safe: memory stays
+ * below a multiple of the file's size, and bytes that change while they are read give records
+ * that say something else, or an error.
+ */
+#ifndef PROFILE_PERFDATA_READ_H
+#define PROFILE_PERFDATA_READ_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "profile/perfdata/event.h"
+#include "profile/perfdata/format.h"
+
+/* An event that was asked for. */
+struct perfdata_attr {
+	struct perf_event_attr attr;
+	struct event_layout layout;
+};
+
+/* One of the numbers by which records name their event. */
+struct perfdata_id {
+	uint64_t id;
+	uint64_t attr; /* index */
+};
+
+/* The build-id of a file that was mapped; perf writes them at the end. */
+struct perfdata_build_id {
+	char *path;
+	uint8_t id[EVENT_MAX_BUILD_ID];
+	uint32_t size;
+};
+
+/* A record: when it was and where it is. */
+struct perfdata_record {
+	uint64_t time, offset;
+};
+
+/* Bytes of the file. */
+struct perfdata_window {
+	uint8_t *bytes; /* room for PERFDATA_WINDOW */
+	uint64_t at;
+	size_t size;
+};
+
+/* Zeroed, then perfdata_open. The strings are "" where the file does not say. */
+struct perfdata {
+	char *host, *release, *machine, *command, *event;
+	bool cut_off; /* it was not finished */
+	/* The event whose samples perfdata_each gives: the first that is not a dummy. */
+	size_t first;
+	uint64_t modified; /* seconds since 1970: when the file was written last */
+	uint64_t n_others; /* samples of other events: known after perfdata_each */
+	/* The rest is its own. */
+	int fd; /* borrowed */
+	uint64_t size, data, data_end;
+	struct perfdata_attr *attrs;
+	struct perfdata_id *ids;	     /* in their order */
+	struct perfdata_build_id *build_ids; /* in the order of paths */
+	struct perfdata_record *records;
+	size_t n_attrs, n_ids, n_build_ids, n_records;
+	size_t cap_ids, cap_build_ids, cap_records;
+	struct perfdata_names_entry *names; /* by PC, then by process */
+	char *name_texts;
+	size_t n_names;
+	struct perfdata_window window;
+};
+
+enum { PERFDATA_WINDOW = 1 << 18 };
+
+/*
+ * Reads what is not a record. The descriptor stays the caller's and is one of a file. ERR_UNSUPPORTED: not a
+ * perf.data, compressed, of the other byte order; ERR_MALFORMED, ERR_IO, ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err);
+void perfdata_free(struct perfdata *perfdata);
+
+/* Gets a record; false ends the reading. The record stays until it returns. */
+typedef bool perfdata_fn(void *context, const struct event *event, struct err *err);
+
+/* Gives the records that struct event knows, in the order of time. */
+ATTR_MUST_CHECK bool perfdata_each(
+    struct perfdata *perfdata, perfdata_fn *take, void *context, struct err *err);
+
+/* The name that the recording has for a frame by its PC in the sample; NULL: none. It lives as long as the
+ * reader. */
+const char *perfdata_name(const struct perfdata *perfdata, uint32_t pid, uint64_t pc);
+
+/* Gives n bytes at an offset, n at most PERFDATA_WINDOW; they stay until the next call. NULL: they are
+ * not there, or err is set. */
+const uint8_t *perfdata_bytes(
+    struct perfdata *perfdata, uint64_t offset, size_t n, struct err *err);
+
+/* features.c: the strings and build-ids. What is damaged there is left out. */
+ATTR_MUST_CHECK bool perfdata_features(
+    struct perfdata *perfdata, const uint64_t bits[4], struct err *err);
+
+#endif

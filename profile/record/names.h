@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names that nobody can look up when the recording is over: of code that was made at run time, and of files that are
+ * in a container, or deleted, or whose path leads to another one by now.
+ */
+#ifndef PROFILE_RECORD_NAMES_H
+#define PROFILE_RECORD_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/jit.h"
+#include "profile/perfdata/write.h"
+#include "profile/stacks/unwinder.h"
+#include "profile/symbols/naming_table.h"
+
+/* An address of a sample in no file. */
+struct names_seen {
+	uint32_t pid;
+	bool is_return_address; /* then the call in front of it is looked up */
+	uint64_t pc;
+};
+
+/* The functions of a file. */
+struct names_file {
+	uint64_t serial; /* unwinder_file's */
+	struct table table;
+};
+
+/* Zeroed. */
+struct names {
+	struct perfdata_writer *writer; /* borrowed */
+	struct names_seen *list;
+	struct jit_home *homes; /* of the processes in list */
+	struct names_file *files;
+	size_t n, cap, n_homes, cap_homes, n_files, cap_files, n_symbols;
+};
+
+/* A frame that a walk found for the first time. file: NULL for one in no file. Without memory it stays without a name. */
+void names_note(struct names *names, struct unwinder_file *file, uint64_t address,
+    const struct names_seen *seen);
+/* A process has ended: writes what its own code is called. */
+void names_of_process(struct names *names, uint32_t pid);
+/* Of all processes that are left. */
+void names_end(struct names *names);
+void names_free(struct names *names);
+
+#endif

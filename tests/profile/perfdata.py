@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""perf.data both ways: perf(1) reads what eh2sframe-record writes, and eh2sframe-fold reads what perf record writes. TAP.
+
+    perfdata.py RECORD FOLD STACKS LIBRARY
+"""
+import collections
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+import tap
+from fold_lib import folded, run
+
+record, fold, stacks, library = map(os.path.abspath, sys.argv[1:5])
+work = tempfile.mkdtemp()
+os.chdir(work)
+os.environ["LC_ALL"] = "C"
+os.environ.pop("DEBUGINFOD_URLS", None)
+if not shutil.which("perf") or run("perf", "--version").returncode:
+    tap.skip_all("perf is not installed")
+if tap.run(record, "-o", "probe", "true").returncode == 124:
+    tap.skip_all("perf_event_open is not permitted here")
+
+
+def stacks_of_perf(path, *options):
+    """The stacks of perf script, as a Counter of names from the outermost one on. What has no name is its file."""
+    text = tap.must("perf", "script", "-i", path, "-F", "comm,ip,sym,dso", *options)
+    found = collections.Counter()
+    for block in text.strip().split("\n\n"):
+        comm, *lines = block.strip().splitlines()
+        frames = []
+        for line in lines:
+            name, dso = re.fullmatch(r"\s*[0-9a-f]+ (.*) \((.*)\)", line).groups()
+            frames.append(re.sub(r"@@?[A-Z]\S*$", "", name) if name != "[unknown]" else f"[{os.path.basename(dso)}]")
+        if frames:
+            found[";".join([comm.strip(), *reversed(frames)])] += 1
+    return found
+
+
+def shares_of(stacks_found):
+    """The samples of each function of the program that is called by main, by its callers there."""
+    found = collections.Counter()
+    for stack, n in stacks_found.items():
+        names = stack.split(";")
+        if "main" in names and "inner" in names:
+            found[tuple(names[names.index("main"):names.index("inner") + 1])] += n
+    return found
+
+
+# Ours, read by perf.
+done = tap.run(record, "-F", "999", "--user", "-o", "own", stacks)
+tap.check(done.returncode == 0, "a recording", done.stderr)
+said = run("perf", "report", "-i", "own", "--stdio")
+tap.check(said.returncode == 0 and not re.search(r"(?i)warning|error|unknown event", said.stderr + said.stdout),
+          "perf report says nothing against it", said.stderr + said.stdout[:500])
+header = tap.must("perf", "report", "-i", "own", "--header-only")
+tap.check("cmdline : " + stacks in header and f"hostname : {os.uname().nodename}" in header and "name = cpu-clock" in header,
+          "perf report --header-only", header)
+ours, perfs = shares_of(folded(fold, "own")), shares_of(stacks_of_perf("own"))
+tap.check(sum(ours.values()) > 100 and ours == perfs, "perf script has the stacks of eh2sframe-fold", f"{ours}\n{perfs}")
+tap.check("inner" in tap.must("perf", "annotate", "-i", "own", "--stdio", "-s", "inner"), "perf annotate")
+done = tap.run(record, "-F", "999", "--user", "--raw", "-o", "raw", stacks)
+ours, perfs = shares_of(folded(fold, "raw")), shares_of(stacks_of_perf("raw"))
+tap.check(sum(ours.values()) > 100 and sum((ours & perfs).values()) >= 0.98 * sum(ours.values()),
+          "--raw: perf walks the copies of stacks itself, and finds the same", f"{ours}\n{perfs}")
+
+# Perf's, read by us.
+for what, options, share in (("dwarf", ["--call-graph", "dwarf"], 0.98), ("fp", ["--call-graph", "fp"], 1),
+                             ("no stacks", [], 1)):
+    done = run("perf", "record", "-q", "-F", "999", "-e", "cpu-clock:u", *options, "-o", "perf.data", stacks)
+    tap.check(done.returncode == 0, f"perf record, {what}", done.stderr)
+    got = run(fold, "-o", "folded.txt", "perf.data")
+    n = tap.must("perf", "script", "-i", "perf.data", "-F", "comm,time,event", "-G").count("cpu-clock")
+    tap.check(f" {n} samples, " in got.stderr, f"{what}: each sample of perf is read", (n, got.stderr))
+    if what == "dwarf":
+        whole = float(re.search(r"([0-9.]+)% with complete", got.stderr)[1])
+        tap.check(whole > 98, "dwarf: stacks are complete", got.stderr)
+        ours, perfs = shares_of(folded(fold, "perf.data")), shares_of(stacks_of_perf("perf.data", "--no-inline"))
+    else:
+        tap.check("end: as recorded" in got.stderr, f"{what}: nobody knows whether a stack is complete", got.stderr)
+        ours, perfs = collections.Counter(), collections.Counter(re.findall(
+            r"[0-9a-f]+ (\w+)", "\n".join(re.findall(r"^.*\S\n?.*[0-9a-f]+ \w+", tap.must(
+                "perf", "script", "-i", "perf.data", "-F", "comm,ip,sym"), re.M))))
+        for stack, samples in folded(fold, "perf.data").items():
+            ours[stack.split(";")[-1]] += samples
+        ours, perfs = ({"inner": found["inner"]} for found in (ours, perfs))
+    tap.check(sum(perfs.values()) > 100 and (ours == perfs if share == 1 else
+                                             sum((ours & perfs).values()) >= share * sum(perfs.values())),
+              f"{what}: the stacks that perf has", f"{ours}\n{perfs}")
+done = run("perf", "record", "-q", "-F", "999", "-e", "cpu-clock:u,task-clock:u", "-g", "-o", "two", stacks)
+got = run(fold, "-o", "folded.txt", "two")
+tap.check(got.returncode == 0 and re.search(r"; [0-9]+ samples of other events", got.stderr),
+          "two events: the first one's samples, and how many there are of others", got.stderr)
+done = run("perf", "record", "-q", "-z", "-e", "cpu-clock:u", "-o", "small", stacks)
+if done.returncode == 0 and os.path.exists("small"):
+    got = run(fold, "small")
+    tap.check(got.returncode == 1 and "without -z" in got.stderr and not got.stdout, "compressed records are refused", got)
+else:
+    tap.skip("compressed records are refused", "this perf does not compress")
+with open("pipe", "wb") as file:
+    file.write(b"PERFILE2" + (16).to_bytes(8, sys.byteorder) + bytes(200))
+got = run(fold, "pipe")
+tap.check(got.returncode == 1 and "written to a pipe; record to a file" in got.stderr, "what was written to a pipe is refused", got)
+shutil.rmtree(work)
+tap.plan()

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* perf.data, and the profile that its samples are added to. All bytes of a file can be hostile. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "profile/load.h"
+#include "profile/perfdata/read.h"
+#include "profile/perfdata/write.h"
+#include "profile/profile.h"
+#include "tests/unit/unit.h"
+
+static struct err err;
+static uint8_t record[EVENT_MAX_SIZE];
+
+enum { SAMPLES = 60, MOST = 1 << 16 };
+
+static const struct perf_event_attr ATTR = {.size = sizeof(ATTR),
+    .type = PERF_TYPE_SOFTWARE,
+    .freq = 1,
+    .sample_freq = 99,
+    .sample_type = EVENT_SAMPLE_TYPE,
+    .sample_regs_user = 0xff0fff,
+    .sample_id_all = 1};
+
+static int file_of(const void *bytes, size_t size)
+{
+	int fd = memfd_create("recording", 0);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pwrite(fd, bytes, size, 0), (ssize_t)size);
+	return fd;
+}
+
+/* A process that maps a file and has samples, later ones first in the file. */
+static int file_written(void)
+{
+	static const uint8_t id[20] = {1, 2, 3};
+	char name[] = "x", option[] = "--y", *words[] = {name, option, NULL};
+	const struct perfdata_about about = {"host", "6.1", "x86_64", "cpu-clock", words};
+	uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010};
+	uint64_t pcs[] = {0x1010, 0x1020, 0x9000};
+	uint8_t flags[] = {1, 0, 2};
+	const struct perfdata_walked walked = {pcs, flags, 3, PROFILE_NO_MODULE};
+	struct event event = {.pid = 7, .tid = 7, .text = "comm"};
+	struct perfdata_writer writer;
+	int fd = memfd_create("recording", 0);
+
+	ck_assert(perfdata_begin(&writer, fd, &ATTR, true, &err));
+	ck_assert(perfdata_put(&writer, record, event_make_comm(record, &event), &err));
+	event.text = "/nowhere/program";
+	event.start = 0x1000;
+	event.size = 0x1000;
+	ck_assert(perfdata_put(&writer, record, event_make_map(record, &event), &err));
+	event.chain = (const uint8_t *)chain;
+	event.n_chain = 2;
+	event.cpu_mode = PERF_RECORD_MISC_USER;
+	event.weight = 3;
+	for (uint64_t i = 0; i < SAMPLES; i++) {
+		event.time = i % 2 ? i : 1000 + i;
+		ck_assert(perfdata_put_walked(&writer, &event, &walked, &err));
+	}
+	perfdata_put_build_id(&writer, "/nowhere/program", id, sizeof(id));
+	perfdata_put_name(&writer, 7, 0x9000, "made at run time");
+	perfdata_put_name(&writer, 8, 0x1010, "of another process");
+	ck_assert(perfdata_end(&writer, &about, &err));
+	perfdata_writer_free(&writer);
+	return fd;
+}
+
+static size_t bytes_written(uint8_t *bytes)
+{
+	int fd = file_written();
+	ssize_t size = pread(fd, bytes, MOST, 0);
+
+	ck_assert(size > 0 && size < MOST);
+	close(fd);
+	return (size_t)size;
+}
+
+UNIT(perfdata_round_trip)
+{
+	int fd = file_written();
+	struct profile profile;
+	const struct profile_sample *sample;
+	const struct profile_frame *frame;
+
+	ck_assert(profile_init(&profile, &err));
+	ck_assert_msg(profile_load(&profile, fd, "x", NULL, &err), "%s", err.text);
+	ck_assert_uint_eq(profile.n_samples, SAMPLES);
+	ck_assert(!profile.info.cut_off);
+	ck_assert_str_eq(profile.info.command, "x --y");
+	ck_assert_str_eq(profile.info.host, "host");
+	ck_assert_str_eq(profile.info.unit, "ns");
+	ck_assert_uint_eq(profile.info.frequency, 99);
+	ck_assert_uint_eq(profile.info.begin, 1);
+	ck_assert_uint_eq(profile.info.end, 1000 + SAMPLES - 2);
+	for (size_t i = 1; i < SAMPLES; i++)
+		ck_assert_uint_lt(profile.samples[i - 1].time, profile.samples[i].time);
+	sample = &profile.samples[0];
+	ck_assert_uint_eq(sample->weight, 3);
+	ck_assert_uint_eq(sample->why, PROFILE_NO_MODULE);
+	ck_assert_str_eq(profile.threads[sample->thread].comm, "comm");
+	/* The kernel's frame is the first one, and the one that was made at run time the last. */
+	frame = &profile.frames[profile.stacks[sample->stack].frame];
+	ck_assert_uint_eq(frame->kind, PROFILE_FRAME_KERNEL);
+	frame = &profile.frames[profile.stacks[1].frame];
+	ck_assert_uint_eq(frame->kind, PROFILE_FRAME_JIT);
+	ck_assert_uint_eq(frame->flags, PROFILE_FRAME_GUESSED);
+	ck_assert_str_eq(frame->name, "made at run time");
+	frame = &profile.frames[profile.stacks[3].frame];
+	ck_assert_uint_eq(frame->kind, PROFILE_FRAME_FILE);
+	ck_assert_uint_eq(frame->flags, PROFILE_FRAME_EXACT);
+	ck_assert_uint_eq(frame->address, 0x10);
+	ck_assert_ptr_null(frame->name);
+	ck_assert_str_eq(profile.modules[frame->module].path, "/nowhere/program");
+	ck_assert_uint_eq(profile.modules[frame->module].build_id_size, 20);
+	profile_free(&profile);
+	close(fd);
+}
+
+static void check_indices(const struct profile *profile)
+{
+	for (size_t i = 1; i < profile->n_stacks; i++) {
+		ck_assert_uint_lt(profile->stacks[i].caller, i);
+		ck_assert_uint_lt(profile->stacks[i].frame, profile->n_frames);
+	}
+	for (size_t i = 0; i < profile->n_frames; i++)
+		ck_assert(profile->frames[i].kind > PROFILE_FRAME_KERNEL ||
+			  profile->frames[i].module < profile->n_modules);
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		ck_assert_uint_lt(profile->samples[i].thread, profile->n_threads);
+		ck_assert_uint_lt(profile->samples[i].stack, profile->n_stacks);
+	}
+}
+
+UNIT(perfdata_damaged)
+{
+	static uint8_t bytes[MOST], bad[MOST];
+	size_t size = bytes_written(bytes);
+	unsigned int refused = 0, whole = 0, seed = 1;
+
+	for (unsigned int i = 0; i < 3000; i++) {
+		size_t kept = i % 8 ? size : (size_t)rand_r(&seed) % (size + 1);
+		/* Headers are a small part of the file. */
+		size_t range = i % 2 ? 400 : size;
+		struct profile profile;
+		int fd;
+
+		memcpy(bad, bytes, size);
+		for (unsigned int j = 0; j <= i % 3; j++)
+			bad[(size_t)rand_r(&seed) % range] = (uint8_t)rand_r(&seed);
+		fd = file_of(bad, kept);
+		ck_assert(profile_init(&profile, &err));
+		if (!profile_load(&profile, fd, "x", NULL, &err)) {
+			ck_assert_msg(
+			    err.kind == ERR_MALFORMED || err.kind == ERR_UNSUPPORTED,
+			    "%s", err.text);
+			refused++;
+		}
+		whole += profile.n_samples == SAMPLES;
+		check_indices(&profile);
+		profile_free(&profile);
+		close(fd);
+	}
+	ck_assert_uint_gt(refused, 300);
+	ck_assert_uint_gt(whole, 300);
+}
+
+/* A recorder that was killed has not written where its records end. */
+UNIT(perfdata_cut)
+{
+	static uint8_t bytes[MOST];
+	size_t size = bytes_written(bytes), last = 0;
+
+	/* The size of the data, and the features. */
+	memset(bytes + 48, 0, 8);
+	memset(bytes + 72, 0, 32);
+	for (size_t kept = 400; kept < size; kept += 7) {
+		struct profile profile;
+		int fd = file_of(bytes, kept);
+
+		ck_assert(profile_init(&profile, &err));
+		if (profile_load(&profile, fd, "x", NULL, &err)) {
+			ck_assert(profile.info.cut_off);
+			ck_assert_uint_ge(profile.n_samples, last);
+			last = profile.n_samples;
+		}
+		profile_free(&profile);
+		close(fd);
+	}
+	ck_assert_uint_eq(last, SAMPLES);
+}
+
+static size_t put(size_t at, uint64_t value)
+{
+	memcpy(record + at, &value, sizeof(value));
+	return at + sizeof(value);
+}
+
+/* Each member that may come before those that are read, in the order of perf_event_open(2). */
+UNIT(perfdata_layouts)
+{
+	const struct event_layout all = {
+	    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			   PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+			   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			   PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+			   PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER |
+			   PERF_SAMPLE_STACK_USER,
+	    .read_format =
+		PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED,
+	    .registers = 0x180};
+	/* header; identifier, IP, who, time, address, identifiers, CPU, period; two counters; chain;
+	 * raw; a branch; registers; stack. */
+	static const uint64_t WORDS[] = {0, 1, 0x1234, 7 | UINT64_C(8) << 32, 1000, 2, 3,
+	    4, 5, 6, 2, 11, 12, 13, 14, 15, 1, 0x77, 4 | UINT64_C(0x99) << 32, 1, 21, 22,
+	    23, PERF_SAMPLE_REGS_ABI_64, 0x5b, 0x1b, 8, 0xabc, 8};
+	struct perf_event_header header = {
+	    .type = PERF_RECORD_SAMPLE, .size = sizeof(WORDS)};
+	struct event event;
+	uint64_t word;
+
+	memcpy(record, WORDS, sizeof(WORDS));
+	memcpy(record, &header, sizeof(header));
+	ck_assert(event_read(record, sizeof(WORDS), &all, &event));
+	ck_assert_uint_eq(event.ip, 0x1234);
+	ck_assert_uint_eq(event.tid, 8);
+	ck_assert_uint_eq(event.time, 1000);
+	ck_assert_uint_eq(event_time(record, sizeof(WORDS), &all), 1000);
+	ck_assert(event_id(record, sizeof(WORDS), &all, &word) && word == 1);
+	ck_assert_uint_eq(event.cpu, 5);
+	ck_assert_uint_eq(event.weight, 6);
+	ck_assert_uint_eq(event.n_chain, 1);
+	ck_assert_uint_eq(event.chain[0], 0x77);
+	ck_assert_uint_eq(event.raw_size, 4);
+	ck_assert_uint_eq(event.raw[0], 0x99);
+	memcpy(&word, event.registers + 8, 8);
+	ck_assert_uint_eq(word, 0x1b);
+	ck_assert_uint_eq(event.stack_size, 8);
+	for (size_t size = 8; size < sizeof(WORDS); size++)
+		ck_assert(!event_read(record, size, &all, &event));
+}
+
+struct seen {
+	size_t n;
+	uint64_t last;
+};
+
+static bool see(void *context, const struct event *event, struct err *unused)
+{
+	struct seen *seen = context;
+
+	(void)unused;
+	ck_assert_uint_ge(event->time, seen->last);
+	seen->last = event->time;
+	seen->n++;
+	return true;
+}
+
+/* Two events, whose records are told apart by identifiers: the first gives the samples. */
+UNIT(perfdata_events)
+{
+	const size_t attr_size = sizeof(struct perf_event_attr) + 16;
+	struct perfdata_header file = {.magic = PERFDATA_MAGIC,
+	    .size = sizeof(file),
+	    .attr_size = attr_size,
+	    .attrs = {sizeof(file), 2 * attr_size}};
+	struct perf_event_attr attrs[2] = {
+	    {.size = sizeof(*attrs),
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME},
+	    {.size = sizeof(*attrs),
+		.sample_type =
+		    PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME}};
+	const uint64_t ids[] = {100, 200};
+	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE};
+	struct perfdata perfdata;
+	struct seen seen = {0};
+	int fd = memfd_create("recording", 0);
+	off_t at = (off_t)(sizeof(file) + 2 * attr_size);
+
+	ck_assert_int_eq(pwrite(fd, ids, 16, at), 16);
+	for (size_t i = 0; i < 2; i++) {
+		struct perfdata_section section = {(uint64_t)at + 8 * i, 8};
+		off_t to = (off_t)(sizeof(file) + i * attr_size);
+
+		ck_assert_int_eq(
+		    pwrite(fd, &attrs[i], sizeof(*attrs), to), sizeof(*attrs));
+		ck_assert_int_eq(
+		    pwrite(fd, &section, 16, to + (off_t)sizeof(*attrs)), 16);
+	}
+	at += 16;
+	file.data.offset = (uint64_t)at;
+	for (uint64_t i = 0; i < 30; i++) {
+		bool second = i % 3 == 0;
+		size_t size = put(8, second ? 200 : 100);
+
+		if (second)
+			size = put(size, 0x1000);
+		size = put(size, 1000 - i);
+		header.size = (uint16_t)size;
+		memcpy(record, &header, sizeof(header));
+		ck_assert_int_eq(pwrite(fd, record, size, at), (ssize_t)size);
+		at += (off_t)size;
+	}
+	file.data.size = (uint64_t)at - file.data.offset;
+	ck_assert_int_eq(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
+	ck_assert_msg(perfdata_open(&perfdata, fd, &err), "%s", err.text);
+	ck_assert(perfdata_each(&perfdata, see, &seen, &err));
+	ck_assert_uint_eq(seen.n, 20);
+	ck_assert_uint_eq(perfdata.n_others, 10);
+	ck_assert_uint_eq(seen.last, 999);
+	perfdata_free(&perfdata);
+	close(fd);
+}
+
+UNIT(profile_equal_elements_are_one)
+{
+	struct profile profile;
+	struct profile_frame frame = {
+	    .kind = PROFILE_FRAME_UNKNOWN, .pid = 1, .address = 2};
+	uint32_t a, b;
+
+	ck_assert(profile_init(&profile, &err));
+	ck_assert(profile_add_frame(&profile, &frame, &a, &err));
+	ck_assert(profile_add_frame(&profile, &frame, &b, &err));
+	ck_assert_uint_eq(a, b);
+	ck_assert(profile_add_stack(&profile, 0, a, &a, &err));
+	ck_assert(profile_add_stack(&profile, 0, b, &b, &err));
+	ck_assert_uint_eq(a, 1);
+	ck_assert_uint_eq(b, 1);
+	ck_assert(profile_add_stack(&profile, 1, 0, &b, &err));
+	ck_assert_uint_eq(b, 2);
+	ck_assert(!profile_add_stack(&profile, 3, 0, &b, &err));
+	ck_assert(!profile_add_stack(&profile, 0, 1, &b, &err));
+	ck_assert(profile_add_thread(&profile, 1, 1, "a", &a, &err));
+	ck_assert(profile_add_thread(&profile, 1, 1, "b", &b, &err));
+	ck_assert_uint_ne(a, b);
+	profile_free(&profile);
+}
+
+/* Random callers and frames, against a table. A caller's first callee is kept elsewhere than the others. */
+UNIT(profile_callees)
+{
+	enum { STACKS = 200, FRAMES = 9 };
+	static uint32_t known[STACKS][FRAMES];
+	struct profile profile;
+	unsigned int seed = 5;
+	uint32_t index;
+
+	ck_assert(profile_init(&profile, &err));
+	for (uint64_t i = 0; i < FRAMES; i++) {
+		struct profile_frame frame = {
+		    .kind = PROFILE_FRAME_UNKNOWN, .pid = 1, .address = i};
+
+		ck_assert(profile_add_frame(&profile, &frame, &index, &err));
+	}
+	for (int i = 0; i < 20000; i++) {
+		uint32_t caller = (uint32_t)rand_r(&seed) % STACKS;
+		uint32_t frame = (uint32_t)rand_r(&seed) % FRAMES;
+		size_t before = profile.n_stacks;
+
+		if (caller >= before)
+			continue;
+		ck_assert(profile_add_stack(&profile, caller, frame, &index, &err));
+		ck_assert_uint_eq(
+		    index, known[caller][frame] ? known[caller][frame] : before);
+		ck_assert_uint_eq(profile.stacks[index].caller, caller);
+		ck_assert_uint_eq(profile.stacks[index].frame, frame);
+		known[caller][frame] = index;
+	}
+	ck_assert_uint_gt(profile.n_stacks, STACKS);
+	profile_free(&profile);
+}
+
+/* Threads, frames and modules that differ in one member: what takes the square of their number
+ * runs into the time limit. */
+UNIT(profile_alike)
+{
+	enum { N = 100000 };
+	struct profile profile;
+	char path[] = "/nowhere/ls", comm[16];
+	uint32_t index, module;
+
+	ck_assert(profile_init(&profile, &err));
+	for (uint32_t i = 0; i < N; i++) {
+		struct profile_module one = {.path = path, .build_id_size = 4};
+		struct profile_frame frame = {.address = 0x5000};
+
+		memcpy(one.build_id, &i, 4);
+		snprintf(comm, sizeof(comm), "t%u", (unsigned int)i);
+		ck_assert(profile_add_module(&profile, &one, &module, &err));
+		frame.module = module;
+		ck_assert(profile_add_frame(&profile, &frame, &index, &err));
+		frame = (struct profile_frame){
+		    .kind = PROFILE_FRAME_JIT, .pid = i, .address = 1};
+		ck_assert(profile_add_frame(&profile, &frame, &index, &err));
+		ck_assert(profile_add_thread(&profile, 1, 1, comm, &index, &err));
+		ck_assert_uint_eq(index, i);
+	}
+	ck_assert_uint_eq(profile.n_frames, 2 * N);
+	profile_free(&profile);
+}
