@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/program/print.h"
-#include "cmd/sandbox/sandbox.h"
+#include "base/sandbox/sandbox.h"
 #include "cmd/run_internal.h"
 
 /* A file that is written to, or made beside a name that is there. NULL and "-" are standard

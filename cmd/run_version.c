@@ -6,7 +6,7 @@
 #include "cmd/common/args.h"
 #include "base/program/print.h"
 #include "cmd/run_internal.h"
-#include "cmd/sandbox/sandbox.h"
+#include "base/sandbox/sandbox.h"
 
 static const char *version_with(bool has)
 {

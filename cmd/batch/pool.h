@@ -8,7 +8,7 @@
 
 #include "cmd/batch/bar.h"
 #include "cmd/batch/file.h"
-#include "cmd/sandbox/sandbox.h"
+#include "base/sandbox/sandbox.h"
 
 struct batch_pool {
 	struct batch_job job; /* tree, options, token; the rest is the pool's */

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "cmd/batch/file.h"
-#include "cmd/sandbox/sandbox.h"
+#include "base/sandbox/sandbox.h"
 
 /* Not the index of a file. */
 #define BATCH_NO_FILE UINT32_MAX

@@ -12,7 +12,7 @@
 #include "cmd/common/patterns.h"
 #include "include/eh2sframe-command.h"
 
-/* --sandbox (cmd/sandbox/sandbox.h). auto is for the processes of a tree, as far as possible. */
+/* --sandbox (base/sandbox/sandbox.h). auto is for the processes of a tree, as far as possible. */
 enum args_sandbox { ARGS_SANDBOX_AUTO, ARGS_SANDBOX_ON, ARGS_SANDBOX_OFF };
 
 /* The values of an option that can be repeated. */

@@ -5,8 +5,8 @@
 
 #include "base/vec.h"
 
-/* Of all processes: a compiler that never stops must not fill the memory, nor a host of many containers. */
-enum { NAMES_MAX_SEEN = 1 << 20, NAMES_MAX_HOMES = 128, NAMES_MAX_SYMBOLS = 1 << 24 };
+/* Of all processes: a compiler that never stops must not fill the memory. */
+enum { NAMES_MAX_SEEN = 1 << 20, NAMES_MAX_HOMES = 128 };
 
 static struct jit_home *names_home(struct names *names, uint32_t pid)
 {
@@ -16,45 +16,13 @@ static struct jit_home *names_home(struct names *names, uint32_t pid)
 	return NULL;
 }
 
-/* The table of a file, which is made of its bytes once. NULL: none. */
-static struct table *names_table(struct names *names, struct unwinder_file *file)
-{
-	const struct naming_options options = {0};
-	const struct profile_module module = {.path = file->path,
-	    .image = file->rows->bytes,
-	    .image_size = file->rows->n_bytes};
-	struct table *table;
-	struct err err;
-
-	for (size_t i = names->n_files; i-- > 0;)
-		if (names->files[i].serial == file->serial)
-			return &names->files[i].table;
-	if (!module.image || names->n_symbols >= NAMES_MAX_SYMBOLS ||
-	    !vec_reserve(&names->files, &names->cap_files, names->n_files + 1))
-		return NULL;
-	names->files[names->n_files] = (struct names_file){.serial = file->serial};
-	table = &names->files[names->n_files++].table;
-	if (!table_read_module(&module, &options, table, &err))
-		table_free(table);
-	/* It reads from the bytes, which go now. */
-	eh2sframe_close(table->file);
-	table->file = NULL;
-	rows_forget_bytes(file->rows);
-	names->n_symbols += table->symbols.n;
-	return table;
-}
-
-void names_note(struct names *names, struct unwinder_file *file, uint64_t address,
+void names_note(struct names *names, const struct rows *rows, uint64_t address,
     const struct names_seen *seen)
 {
 	const struct symbol *symbol;
-	struct table *table;
 
-	if (file) {
-		table = names_table(names, file);
-		symbol = table ? symbols_find(
-				     &table->symbols, address - seen->is_return_address)
-			       : NULL;
+	if (rows) {
+		symbol = symbols_find(&rows->symbols, address - seen->is_return_address);
 		if (symbol)
 			perfdata_put_name(
 			    names->writer, seen->pid, seen->pc, symbol->name);
@@ -107,10 +75,7 @@ void names_free(struct names *names)
 {
 	for (size_t i = 0; i < names->n_homes; i++)
 		jit_home_close(&names->homes[i]);
-	for (size_t i = 0; i < names->n_files; i++)
-		table_free(&names->files[i].table);
 	free(names->homes);
-	free(names->files);
 	free(names->list);
 	*names = (struct names){0};
 }

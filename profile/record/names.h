@@ -12,8 +12,7 @@
 
 #include "profile/jit.h"
 #include "profile/perfdata/write.h"
-#include "profile/stacks/unwinder.h"
-#include "profile/symbols/naming_table.h"
+#include "profile/stacks/file_rows.h"
 
 /* An address of a sample in no file. */
 struct names_seen {
@@ -22,23 +21,17 @@ struct names_seen {
 	uint64_t pc;
 };
 
-/* The functions of a file. */
-struct names_file {
-	uint64_t serial; /* unwinder_file's */
-	struct table table;
-};
-
 /* Zeroed. */
 struct names {
 	struct perfdata_writer *writer; /* borrowed */
 	struct names_seen *list;
 	struct jit_home *homes; /* of the processes in list */
-	struct names_file *files;
-	size_t n, cap, n_homes, cap_homes, n_files, cap_files, n_symbols;
+	size_t n, cap, n_homes, cap_homes;
 };
 
-/* A frame that a walk found for the first time. file: NULL for one in no file. Without memory it stays without a name. */
-void names_note(struct names *names, struct unwinder_file *file, uint64_t address,
+/* A frame that a walk found for the first time. rows: of its file, or NULL for one in no file. Without memory it stays
+ * without a name. */
+void names_note(struct names *names, const struct rows *rows, uint64_t address,
     const struct names_seen *seen);
 /* A process has ended: writes what its own code is called. */
 void names_of_process(struct names *names, uint32_t pid);

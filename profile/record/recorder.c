@@ -144,7 +144,6 @@ bool recorder_begin(
 	    !unwinder_begin(&recorder->unwinder, unwinder_machine(), err))
 		return false;
 	recorder->unwinder.guess = args->guess;
-	recorder->unwinder.keep_bytes = true;
 	unwinder_vdso(&recorder->unwinder);
 	return recorder_output(recorder, err) &&
 	       queue_begin(&recorder->queue, RECORDER_QUEUE, err);

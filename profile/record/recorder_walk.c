@@ -36,7 +36,7 @@ static void walk_note(
 	if (file && file->no_file)
 		file = NULL;
 	if (!file || file->rows->is_elsewhere)
-		names_note(&recorder->names, file, place->address,
+		names_note(&recorder->names, file ? file->rows : NULL, place->address,
 		    &(struct names_seen){space->pid, !(flags & PROFILE_FRAME_EXACT), pc});
 }
 

@@ -13,22 +13,20 @@
 
 #include "base/regular.h"
 #include "include/eh2sframe.h"
+#include "profile/stacks/apart.h"
+#include "profile/symbols/naming_table.h"
 
 /* A larger file is not converted. */
 #define ROWS_MAX_FILE ((int64_t)4 << 30)
 
 enum { ROWS_PATH_SIZE = 4096 + 64 };
-
-void rows_forget_bytes(struct rows *rows)
-{
-	free(rows->bytes);
-	rows->bytes = NULL;
-	rows->n_bytes = 0;
-}
+/* Of processor time: libLLVM takes one. */
+enum { ROWS_SECONDS = 10 };
 
 void rows_free(struct rows *rows)
 {
-	rows_forget_bytes(rows);
+	symbols_deinit(&rows->symbols);
+	free(rows->names);
 	free(rows->section);
 	free(rows->extra);
 	*rows = (struct rows){0};
@@ -185,23 +183,61 @@ static uint64_t rows_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The rows of bytes whose facts are known. */
-static bool rows_make_new(struct rows_made *made, const char *path, const uint8_t *bytes,
-    size_t size, struct rows *rows, struct err *err)
+/* The names of the functions. Without them the rows are as good. */
+static bool rows_read_names(const uint8_t *bytes, size_t size, const char *path,
+    struct rows *rows, struct err *err)
 {
-	uint64_t start = rows_now();
-	bool ok = rows_convert(bytes, size, path, rows, err);
+	const struct naming_options options = {0};
+	const struct profile_module module = {.path = (char *)(uintptr_t)path,
+	    .image = (uint8_t *)(uintptr_t)bytes,
+	    .image_size = size};
+	struct table table = {0};
+	bool ok = table_read_module(&module, &options, &table, err);
 
-	made->n++;
-	made->ns += rows_now() - start;
+	rows->symbols = table.symbols;
+	rows->names = table.text;
+	table.symbols = (struct symbols){0};
+	table.text = NULL;
+	table_free(&table);
+	for (size_t i = 0; i < rows->symbols.n; i++) {
+		const char *name = rows->symbols.list[i].name;
+		size_t end = (size_t)(name - rows->names) + strlen(name) + 1;
+
+		rows->n_names = end > rows->n_names ? end : rows->n_names;
+	}
 	return ok;
+}
+
+bool rows_make_here(
+    int fd, const char *path, bool names, struct rows *rows, struct err *err)
+{
+	size_t size = 0;
+	uint8_t *bytes = rows_load(fd, &size, err);
+	bool ok = bytes && rows_convert(bytes, size, path, rows, err) &&
+		  (!names || rows_read_names(bytes, size, path, rows, err));
+
+	free(bytes);
+	return ok;
+}
+
+/*
+ * Whose file it is decides who converts it: this process those of root and of its own user. Root of a container is none of them, and
+ * its files are elsewhere.
+ */
+static bool rows_is_trusted(int fd, const struct rows *rows)
+{
+	struct stat st;
+
+	return !rows->is_elsewhere && fstat(fd, &st) == 0 &&
+	       (st.st_uid == 0 || st.st_uid == geteuid());
 }
 
 bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows *rows,
     struct err *err)
 {
-	uint8_t *bytes;
-	size_t size = 0;
+	const struct apart_limits limits = {
+	    .memory = UINT64_C(4) << 30, .seconds = ROWS_SECONDS};
+	uint64_t start = rows_now();
 	bool ok;
 	int fd;
 
@@ -209,8 +245,8 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
 	if (file->image)
 		return facts_read_memory(
 			   file->image, file->image_size, &rows->facts, err) &&
-		       (file->facts_only || rows_make_new(made, file->path, file->image,
-						file->image_size, rows, err));
+		       (file->facts_only || rows_convert(file->image, file->image_size,
+						file->path, rows, err));
 	fd = rows_open_file(file, rows);
 	if (fd < 0) {
 		rows->facts = (struct facts){0};
@@ -218,18 +254,14 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
 		return err_set(
 		    err, ERR_IO, "%s: the file that was mapped is gone", file->path);
 	}
-	if (file->facts_only) {
-		close(fd);
-		return true;
-	}
-	bytes = rows_load(fd, &size, err);
+	if (file->facts_only)
+		ok = true;
+	else if (file->live && !rows_is_trusted(fd, rows))
+		ok = apart_make(fd, file->path, rows->is_elsewhere, &limits, rows, err);
+	else
+		ok = rows_make_here(fd, file->path, false, rows, err);
 	close(fd);
-	ok = bytes && rows_make_new(made, file->path, bytes, size, rows, err);
-	if (bytes && file->keep_bytes && rows->is_elsewhere) {
-		rows->bytes = bytes;
-		rows->n_bytes = size;
-	} else {
-		free(bytes);
-	}
+	made->n += ok && !file->facts_only;
+	made->ns += rows_now() - start;
 	return ok;
 }

@@ -10,6 +10,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/names/symbols.h"
 #include "include/eh2sframe-walk.h"
 #include "profile/stacks/facts.h"
 
@@ -26,7 +27,9 @@ struct rows_file {
 	const struct stat *was; /* when the mapping was read; NULL: not known */
 	const uint8_t *image;	/* the file's bytes, or NULL */
 	size_t image_size;
-	bool keep_bytes; /* of a file that is elsewhere */
+	/* Its process runs: then a file of others is converted apart (apart.h), and has its names in the
+	 * rows where it is elsewhere. */
+	bool live;
 	bool facts_only; /* stacks are known, and no rows are made */
 };
 
@@ -38,8 +41,9 @@ struct rows {
 	struct eh2sframe_extra *extra; /* owned; from address 0 */
 	size_t n_extra;
 	bool is_elsewhere; /* its path leads to another file here, or to none */
-	uint8_t *bytes;	   /* owned; NULL: they are not kept */
-	size_t n_bytes;
+	struct symbols symbols;
+	char *names; /* owned; what the symbols point to */
+	size_t n_names;
 };
 
 /* What was done. */
@@ -56,7 +60,9 @@ ATTR_MUST_CHECK bool rows_look(const struct rows_file *file, struct stat *st);
  */
 ATTR_MUST_CHECK bool rows_make(struct rows_made *made, const struct rows_file *file,
     struct rows *rows, struct err *err);
-void rows_forget_bytes(struct rows *rows);
+/* Reads an open file and makes its rows, and with names its symbols, in this process. */
+ATTR_MUST_CHECK bool rows_make_here(
+    int fd, const char *path, bool names, struct rows *rows, struct err *err);
 void rows_free(struct rows *rows); /* accepts a zeroed one */
 
 #endif

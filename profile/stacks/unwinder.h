@@ -29,8 +29,6 @@ struct unwinder {
 	/* The processes run on this system; else their numbers say nothing. */
 	bool live;
 	bool no_rows; /* stacks are walked already */
-	/* Keep the bytes of files that are elsewhere (struct rows). */
-	bool keep_bytes;
 	struct rows_made rows;
 	struct spaces spaces;
 	const uint8_t *vdso; /* of this system; borrowed */
@@ -47,7 +45,6 @@ struct unwinder {
 	size_t n_since_sweep; /* numbers that were asked for */
 	uint64_t n_refused;   /* files that were too many */
 	struct slots file_slots;
-	uint64_t serial;
 	struct eh2sframe_walk_cache cache;
 	struct unwinder_place *places;
 	/* The stack that was walked last. */
@@ -80,7 +77,6 @@ ATTR_MUST_CHECK bool unwinder_walk(struct unwinder *unwinder, struct space *spac
 
 /* A mapped file. */
 struct unwinder_file {
-	uint64_t serial; /* that no other file has or had */
 	char *path;
 	uint8_t build_id[EVENT_MAX_BUILD_ID];
 	uint32_t build_id_size;

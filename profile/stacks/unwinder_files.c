@@ -149,7 +149,6 @@ static bool unwinder_file_add(struct unwinder *unwinder, const struct event *map
 	file->build_id_size = map->build_id_size;
 	if (map->build_id_size)
 		memcpy(file->build_id, map->build_id, map->build_id_size);
-	file->serial = ++unwinder->serial;
 	file->module = UINT32_MAX;
 	file->is_many = is_many;
 	unwinder->files[*index] = file;
@@ -253,7 +252,7 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	    .major = file->major,
 	    .minor = file->minor,
 	    .inode = file->inode,
-	    .keep_bytes = unwinder->keep_bytes,
+	    .live = unwinder->live,
 	    .facts_only = unwinder->no_rows,
 	    .was = file->was_seen ? &file->was : NULL};
 	struct err why = {.kind = ERR_LIMIT};

@@ -18,6 +18,7 @@ walk: include
 base:
 base/names: base
 base/program: base include
+base/sandbox: . base/program
 cfi: base
 sframe: base
 sframe/compact: base sframe
@@ -40,14 +41,13 @@ gen: base gen/check gen/check/derive gen/insert gen/object gen/options gen/repor
 gen/lib: . base gen gen/arch gen/elf/object gen/report gen/sources gen/verify include
 cmd/common: base base/program include
 cmd/archive: base base/program include
-cmd/sandbox: . base/program
 cmd/report: base base/program cmd/common
-cmd/batch: base base/program cmd/archive cmd/common cmd/report cmd/sandbox
-cmd: base base/program cmd/archive cmd/batch cmd/common cmd/report cmd/sandbox
+cmd/batch: base base/program cmd/archive cmd/common cmd/report base/sandbox
+cmd: base base/program cmd/archive cmd/batch cmd/common cmd/report base/sandbox
 profile: base base/names
 profile/perfdata: base
-profile/stacks: base include profile profile/perfdata
-profile/record: base include profile profile/perfdata profile/stacks profile/symbols
+profile/stacks: base base/names base/sandbox include profile profile/perfdata profile/symbols
+profile/record: base include profile profile/perfdata profile/stacks
 profile/symbols: base base/names include profile
 profile/output: base profile profile/symbols
 profile/fold: . base base/program include profile profile/output profile/symbols

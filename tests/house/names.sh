@@ -91,7 +91,7 @@ begin cmd run main
 begin cmd/archive archive
 begin cmd/batch batch
 begin cmd/common args cmd
-begin cmd/sandbox main sandbox
+begin base/sandbox main sandbox
 begin cmd/report report
 begin profile jit profile
 begin profile/perfdata event perfdata

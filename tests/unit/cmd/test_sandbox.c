@@ -19,7 +19,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "cmd/sandbox/sandbox.h"
+#include "base/sandbox/sandbox.h"
 #include "tests/unit/unit.h"
 
 static char top[] = "/tmp/sandbox.XXXXXX";

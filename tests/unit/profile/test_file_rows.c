@@ -11,6 +11,7 @@
 #include "include/eh2sframe.h"
 #include "profile/mapped.h"
 #include "profile/perfdata/event.h"
+#include "profile/stacks/apart.h"
 #include "profile/stacks/file_rows.h"
 #include "profile/stacks/unwinder.h"
 #include "tests/unit/unit.h"
@@ -149,4 +150,50 @@ UNIT(rows_sparse)
 	rows_free(&rows);
 	close(fd);
 	unlink(path);
+}
+
+/* In a process of its own, a file has the same rows, and its functions' names. */
+UNIT(apart_as_here)
+{
+	const struct apart_limits limits = {UINT64_C(1) << 30, 20};
+	struct rows here = {0}, apart = {0};
+	int fd = open("/proc/self/exe", O_RDONLY);
+	const struct symbol *symbol;
+
+	ck_assert(rows_make_here(fd, "self", true, &here, &err));
+	ck_assert_msg(
+	    apart_make(fd, "self", true, &limits, &apart, &err), "%s", err.text);
+	ck_assert_uint_gt(here.size, 100);
+	ck_assert_uint_eq(apart.size, here.size);
+	ck_assert(memcmp(apart.section, here.section, here.size) == 0);
+	ck_assert_uint_eq(apart.address, here.address);
+	ck_assert_uint_eq(apart.n_extra, here.n_extra);
+	ck_assert_uint_eq(apart.symbols.n, here.symbols.n);
+	ck_assert_uint_gt(here.symbols.n, 10);
+	for (size_t i = 0; i < here.symbols.n; i++) {
+		symbol = symbols_find(&apart.symbols, here.symbols.list[i].addr);
+		ck_assert(symbol && symbol->size == here.symbols.list[i].size);
+	}
+	rows_free(&here);
+	rows_free(&apart);
+	close(fd);
+}
+
+/* What takes too much memory or time costs its own process alone. */
+UNIT(apart_limits)
+{
+	const struct apart_limits no_memory = {1 << 20, 20};
+	char path[] = "/tmp/apart-XXXXXX";
+	struct rows rows = {0};
+	int fd = mkstemp(path);
+
+	unlink(path);
+	ck_assert_int_eq(posix_fallocate(fd, 0, 8 << 20), 0);
+	ck_assert(!apart_make(fd, "large", true, &no_memory, &rows, &err));
+	ck_assert_msg(err.kind == ERR_LIMIT, "%s", err.text);
+	ck_assert(!apart_make(fd, "zeros", true,
+	    &(struct apart_limits){UINT64_C(1) << 30, 20}, &rows, &err));
+	ck_assert_msg(err.kind == ERR_UNSUPPORTED, "%s", err.text);
+	ck_assert_ptr_null(rows.section);
+	close(fd);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The filter of system calls (filter.c made it), for this process. */
-#include "cmd/sandbox/sandbox.h"
+#include "base/sandbox/sandbox.h"
 
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-#include "cmd/sandbox/filter.h"
+#include "base/sandbox/filter.h"
 
 static const struct sock_filter filter[] = {
 #include "sandbox_filter.inc"

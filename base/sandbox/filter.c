@@ -23,7 +23,7 @@
 #include <linux/filter.h>
 #include <linux/fs.h>
 
-#include "cmd/sandbox/filter.h"
+#include "base/sandbox/filter.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the filter and the program that makes it have in common. */
-#ifndef CMD_SANDBOX_FILTER_H
-#define CMD_SANDBOX_FILTER_H
+#ifndef BASE_SANDBOX_FILTER_H
+#define BASE_SANDBOX_FILTER_H
 
 /* In the filter it stands for the number of the process. No process has it: it is above the
  * kernel's largest. */

@@ -4,8 +4,8 @@
  * Landlock limits the files that it can open, seccomp the system calls. Open descriptors stay as
  * they are, so close them before. Neither can be taken back.
  */
-#ifndef CMD_SANDBOX_SANDBOX_H
-#define CMD_SANDBOX_SANDBOX_H
+#ifndef BASE_SANDBOX_SANDBOX_H
+#define BASE_SANDBOX_SANDBOX_H
 
 #include <stdbool.h>
 #include <stddef.h>

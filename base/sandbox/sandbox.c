@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Landlock, by its system calls: libc has no functions for them. */
-#include "cmd/sandbox/sandbox.h"
+#include "base/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
