@@ -399,7 +399,7 @@ static void stacks_map(struct unwinder *unwinder, uint32_t i)
 /* A process that maps without end ends no recording, and takes no more memory. The others have their stacks. */
 UNIT(unwinder_many_maps)
 {
-	const uint32_t n = 4500000;
+	const uint32_t n = 1000000;
 	struct unwinder unwinder;
 	struct perfdata_walked walked;
 	struct unwinder_place *place;
