@@ -167,11 +167,12 @@ static bool apart_take_symbols(
 		    .name = rows->names + from[i].name,
 		    .rank = (uint8_t)from[i].rank};
 
+		/* In their order, as the one that is shown is the last of its address. */
 		if (from[i].name >= answer->n_text ||
+		    (i && from[i].addr < from[i - 1].addr) ||
 		    !symbols_add(&rows->symbols, &symbol))
 			return false;
 	}
-	symbols_sort(&rows->symbols);
 	return true;
 }
 

@@ -83,6 +83,28 @@ static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 	return !list->no_memory;
 }
 
+/*
+ * The last name of an address is the one that is shown. A library's own name for a function, such as __libc_malloc, can be that,
+ * because it is global where the public one is weak, or comes earlier in the alphabet.
+ */
+static void module_prefer(struct symbols *symbols)
+{
+	struct symbol *list = symbols->list;
+
+	for (size_t end = symbols->n, start; end > 0; end = start) {
+		struct symbol *last = &list[end - 1], kept = *last;
+
+		for (start = end - 1; start > 0 && list[start - 1].addr == kept.addr;)
+			start--;
+		for (size_t i = end - 1;
+		     strncmp(last->name, "__", 2) == 0 && i-- > start;)
+			if (list[i].name[0] != '_' && list[i].size == kept.size) {
+				*last = list[i];
+				list[i] = kept;
+			}
+	}
+}
+
 /* The list stays in the order in which it comes. The caller frees the text of the names also after a failure. */
 static bool module_functions(const struct eh2sframe_file *file,
     enum eh2sframe_origin origin, struct symbols *symbols, char **text, struct err *err)
@@ -101,6 +123,8 @@ static bool module_functions(const struct eh2sframe_file *file,
 			symbols->list[i].name = name;
 			name += strlen(name) + 1;
 		}
+	if (ok)
+		module_prefer(symbols);
 	return ok;
 }
 

@@ -118,6 +118,14 @@ def versions():
     rec.sample(rec.thread(1, 1, "t"), [rec.frame(FILE, int(address[0], 16), module, flags=EXACT)])
     got = folded(FOLD, rec.write(WRITER, "versioned.rec"))
     check(got == {"t;second": 1}, "names without versions", got)
+    with open("alias.c", "w", encoding="utf-8") as file:
+        file.write("int __own_name(void) { return 1; }\nint name(void) __attribute__((weak, alias(\"__own_name\")));\n")
+    must("gcc", "-O1", "-shared", "-fPIC", "-o", "alias.so", "alias.c")
+    address = [line.split()[0] for line in must("nm", "alias.so").splitlines() if line.endswith(" name")]
+    rec = Recording()
+    rec.sample(rec.thread(1, 1, "t"), [rec.frame(FILE, int(address[0], 16), rec.module(os.path.realpath("alias.so")), flags=EXACT)])
+    got = folded(FOLD, rec.write(WRITER, "alias.rec"))
+    check(got == {"t;name": 1}, "the name that people know, and not the library's own", got)
 
 
 def libraries():
