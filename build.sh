@@ -5,7 +5,8 @@
 set -eu
 cd "$(dirname "$0")"
 
-# dpkg-dev: meson asks it in which folder libraries are. libzstd-dev is for debug sections that are compressed with zstd, libseccomp-dev for --sandbox.
+# dpkg-dev: meson asks it in which folder libraries are. libzstd-dev is for debug sections that are compressed with zstd,
+# libseccomp-dev for the sandbox.
 packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev libiberty-dev libjansson-dev libzydis-dev check scdoc
   dpkg-dev zlib1g-dev libzstd-dev libseccomp-dev'
 fast_test_packages='g++ binutils binutils-aarch64-linux-gnu binutils-s390x-linux-gnu python3 file'
@@ -15,7 +16,7 @@ test_packages='clang lld mold llvm elfutils gdb python3 patchelf qemu-user
   bzip2 xz-utils locales
   gcc-aarch64-linux-gnu gcc-s390x-linux-gnu g++-aarch64-linux-gnu g++-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross
   ccache rpm cpio debhelper build-essential fakeroot cmake rustc cargo bazel-bootstrap zsh lintian python3-jsonschema
-  mmdebstrap zstd golang-go strace valgrind'
+  mmdebstrap zstd golang-go strace valgrind linux-perf'
 
 # What some releases have in another package, and others no longer have.
 if_known='binutils-gold binutils-gold-aarch64-linux-gnu libdw-dev'
