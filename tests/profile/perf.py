@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """perf.data both ways: perf(1) reads what eh2sframe-record writes, and eh2sframe-fold reads what perf record writes. TAP.
 
-    perfdata.py RECORD FOLD STACKS LIBRARY
+    perf.py RECORD FOLD STACKS LIBRARY
 """
 import collections
 import os
