@@ -169,7 +169,7 @@ bool perf_open(struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct 
 	*denied = false;
 	perf->attr.inherit = tid != PERF_WHOLE_SYSTEM;
 	perf->attr.disabled = on_exec;
-	perf->attr.enable_on_exec = on_exec;
+	perf->attr.enable_on_exec = on_exec && tid != PERF_WHOLE_SYSTEM;
 	for (int cpu = 0; cpu < n; cpu++) {
 		int fd = perf_open_one(perf, tid, cpu);
 
@@ -196,10 +196,20 @@ bool perf_ready(struct perf *perf, struct err *err)
 	return true;
 }
 
-void perf_stop(struct perf *perf)
+static void perf_control(struct perf *perf, unsigned long request)
 {
 	for (size_t i = 0; i < perf->n_fds; i++)
-		ioctl(perf->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(perf->fds[i], request, 0);
+}
+
+void perf_start(struct perf *perf)
+{
+	perf_control(perf, PERF_EVENT_IOC_ENABLE);
+}
+
+void perf_stop(struct perf *perf)
+{
+	perf_control(perf, PERF_EVENT_IOC_DISABLE);
 }
 
 void perf_free(struct perf *perf)

@@ -49,13 +49,14 @@ struct perf_wish {
 void perf_begin(struct perf *perf, const struct perf_wish *wish);
 /*
  * Opens an event on each processor, for a thread and those that it makes, or for
- * PERF_WHOLE_SYSTEM. on_exec: it starts when the thread runs another program. If the
- * thread is gone, it opens none. ERR_IO: not permitted (*denied) or not possible.
+ * PERF_WHOLE_SYSTEM. on_exec: it starts when the thread runs another program, or the system's
+ * by perf_start. If the thread is gone, it opens none. ERR_IO: not permitted (*denied) or not possible.
  */
 ATTR_MUST_CHECK bool perf_open(
     struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct err *err);
 /* After the last one. ERR_NOMEM. */
 ATTR_MUST_CHECK bool perf_ready(struct perf *perf, struct err *err);
+void perf_start(struct perf *perf);
 void perf_stop(struct perf *perf);
 void perf_free(struct perf *perf);
 

@@ -69,24 +69,27 @@ static bool recorder_open_thread(void *context, pid_t tid)
 	    &recorder->perf, tid, false, &recorder->denied, &recorder->walk_err);
 }
 
-/* Events for what is recorded. They see it from now on. */
-static bool recorder_open_events(struct recorder *recorder, struct err *err)
+/* Events of the whole system, of which only the records of pid and its descendants stay. */
+static bool recorder_open_tree(struct recorder *recorder, pid_t pid, struct err *err)
+{
+	const bool on_exec = recorder->args->command;
+
+	return perf_open(
+		   &recorder->perf, PERF_WHOLE_SYSTEM, on_exec, &recorder->denied, err) &&
+	       (tree_begin(&recorder->tree, (uint32_t)pid, on_exec) ||
+		   err_set_nomem(err));
+}
+
+/* Events of tasks. */
+static bool recorder_open_tasks(struct recorder *recorder, struct err *err)
 {
 	const struct record_args *args = recorder->args;
 	char path[64];
 
-	if (args->all)
-		return perf_open(
-		    &recorder->perf, PERF_WHOLE_SYSTEM, false, &recorder->denied, err);
 	if (args->command)
-		return recorder_command(recorder, err) &&
-		       perf_open(&recorder->perf, recorder->child, true,
-			   &recorder->denied, err);
+		return perf_open(
+		    &recorder->perf, recorder->child, true, &recorder->denied, err);
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)args->pid);
-	/* It tells of the end, also while the parent has not asked for it. Linux 5.3. */
-	recorder->process = (int)syscall(SYS_pidfd_open, args->pid, 0);
-	if (access(path, F_OK) != 0)
-		return err_set_errno(err, "process %d", (int)args->pid);
 	recorder->walk_err.kind = ERR_NONE;
 	if (!proc_list(path, recorder_open_thread, recorder) &&
 	    recorder->walk_err.kind != ERR_NONE) {
@@ -95,6 +98,31 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 	}
 	return recorder->perf.n_fds > 0 ||
 	       err_set(err, ERR_IO, "process %d: it has ended", (int)args->pid);
+}
+
+/* Events for what is recorded. They see it from now on. */
+static bool recorder_open_events(struct recorder *recorder, struct err *err)
+{
+	const struct record_args *args = recorder->args;
+
+	if (args->all)
+		return perf_open(
+		    &recorder->perf, PERF_WHOLE_SYSTEM, false, &recorder->denied, err);
+	if (args->command && !recorder_command(recorder, err))
+		return false;
+	if (args->pid) {
+		/* It tells of the end, also while the parent has not asked for it. Linux 5.3. */
+		recorder->process = (int)syscall(SYS_pidfd_open, args->pid, 0);
+		if (kill(args->pid, 0) != 0 && errno == ESRCH)
+			return err_set_errno(err, "process %d", (int)args->pid);
+	}
+	if (recorder_open_tree(
+		recorder, args->command ? recorder->child : args->pid, err))
+		return true;
+	if (!recorder->denied)
+		return false;
+	recorder->perf.kernel = !args->user;
+	return recorder_open_tasks(recorder, err);
 }
 
 /* Each thread has an event for each processor. */
@@ -174,8 +202,13 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 
 	perf_look(perf);
 	while ((bytes = perf_next(perf, limit, &ring, &size))) {
-		uint8_t *room = queue_room(&recorder->queue, size, wait);
+		uint8_t *room;
 
+		if (!tree_has_record(&recorder->tree, bytes)) {
+			perf_done(ring, size);
+			continue;
+		}
+		room = queue_room(&recorder->queue, size, wait);
 		if (!room)
 			return !queue_is_closed(&recorder->queue);
 		queue_put(&recorder->queue, event_copy(room, bytes, size, &layout));
@@ -353,6 +386,7 @@ void recorder_free(struct recorder *recorder)
 	recorder_command_drop(recorder);
 	perf_free(&recorder->perf);
 	queue_free(&recorder->queue);
+	tree_free(&recorder->tree);
 	perfdata_writer_free(&recorder->writer);
 	names_free(&recorder->names);
 	unwinder_free(&recorder->unwinder);

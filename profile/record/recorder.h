@@ -15,6 +15,7 @@
 #include "profile/record/perf.h"
 #include "profile/record/queue.h"
 #include "profile/record/args.h"
+#include "profile/record/tree.h"
 #include "profile/stacks/unwinder.h"
 
 struct recorder {
@@ -24,6 +25,7 @@ struct recorder {
 	struct perfdata_writer writer;
 	struct unwinder unwinder;
 	struct names names;
+	struct tree tree;
 	int fd;	       /* of the recording */
 	bool is_fresh; /* its file is new */
 	int signals;   /* signalfd */

@@ -57,6 +57,8 @@ bool recorder_command_go(struct recorder *recorder, int *status, struct err *err
 	int why = 0;
 	ssize_t n;
 
+	if (recorder->tree.bits)
+		perf_start(&recorder->perf);
 	do
 		n = write(recorder->start[1], "", 1);
 	while (n < 0 && errno == EINTR);
