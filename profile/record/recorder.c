@@ -294,8 +294,6 @@ static bool recorder_known(struct recorder *recorder)
 {
 	const struct record_args *args = recorder->args;
 
-	if (recorder->perf.kernel && !proc_kernel(recorder_put, recorder))
-		return false;
 	/* The kernel tells all that a command does. */
 	if (args->command)
 		return true;
@@ -320,6 +318,9 @@ static bool recorder_write(struct recorder *recorder, struct err *err)
 
 bool recorder_run(struct recorder *recorder, struct err *err)
 {
+	/* It takes long, and the rings would be full meanwhile. The queue is empty yet. */
+	if (recorder->perf.kernel && !proc_kernel(recorder_put, recorder))
+		return err_set_nomem(err);
 	if (recorder->args->command &&
 	    !recorder_command_go(recorder, &recorder->cannot_run, err)) {
 		if (recorder->is_fresh)
