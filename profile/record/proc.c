@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profile/perfdata/event.h"
 
@@ -106,6 +107,29 @@ bool proc_process(pid_t pid, bool data, proc_record_fn *record, void *context)
 	free(line);
 	free(proc);
 	return ok;
+}
+
+uint64_t proc_used(pid_t pid, bool kernel)
+{
+	char path[64], line[512] = "";
+	const char *name_end;
+	unsigned long long user = 0, system = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	/* A name can have parentheses. Eleven members stand between it and the times. */
+	name_end = strrchr(line, ')');
+	if (!name_end ||
+	    sscanf(name_end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
+		&user, &system) != 2)
+		return 0;
+	return (user + (kernel ? system : 0)) *
+	       (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 bool proc_kernel(proc_record_fn *record, void *context)

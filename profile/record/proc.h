@@ -20,6 +20,9 @@ bool proc_process(pid_t pid, bool data, proc_record_fn *record, void *context);
 /* Of all processes. */
 bool proc_all(bool data, proc_record_fn *record, void *context);
 
+/* ns of processor time that a process has used, in the kernel only if so; 0: it is gone. */
+uint64_t proc_used(pid_t pid, bool kernel);
+
 /* Where the kernel's code is, as perf names it. */
 bool proc_kernel(proc_record_fn *record, void *context);
 

@@ -217,13 +217,23 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 	return true;
 }
 
+static uint64_t recorder_ns(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
+}
+
 /* Whether the command has just ended. */
 static bool recorder_child_ended(struct recorder *recorder)
 {
+	struct rusage usage = {0};
+
 	if (recorder->child <= 0 ||
-	    waitpid(recorder->child, &recorder->status, WNOHANG) == 0)
+	    wait4(recorder->child, &recorder->status, WNOHANG, &usage) == 0)
 		return false;
 	recorder->child = 0;
+	recorder->used = recorder_ns(&usage.ru_utime);
+	if (recorder->perf.kernel)
+		recorder->used += recorder_ns(&usage.ru_stime);
 	return true;
 }
 
@@ -318,6 +328,8 @@ static bool recorder_write(struct recorder *recorder, struct err *err)
 
 bool recorder_run(struct recorder *recorder, struct err *err)
 {
+	uint64_t before = 0, used = 0;
+
 	/* It takes long, and the rings would be full meanwhile. The queue is empty yet. */
 	if (recorder->perf.kernel && !proc_kernel(recorder_put, recorder))
 		return err_set_nomem(err);
@@ -329,8 +341,13 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	}
 	if (!recorder_write(recorder, err))
 		return false;
+	if (recorder->args->pid)
+		before = proc_used(recorder->args->pid, recorder->perf.kernel);
 	if (recorder_known(recorder)) {
 		recorder_loop(recorder);
+		if (recorder->args->pid)
+			used = proc_used(recorder->args->pid, recorder->perf.kernel);
+		recorder->used += used > before ? used - before : 0;
 		perf_stop(&recorder->perf);
 		recorder_drain(recorder, UINT64_MAX, true);
 	}

@@ -35,6 +35,10 @@ struct recorder {
 	struct err walk_err;
 	bool walk_failed;
 	bool denied; /* the kernel permits no event */
+	/* ns of processor time that samples stand for, and that were used: by the command and all that was
+	 * waited for, or the process of -p; 0: it is not known. Without the kernel's where that is not
+	 * recorded. */
+	uint64_t sampled, used;
 	/* The command. */
 	pid_t child;
 	sigset_t mask;	/* of signals, from before */

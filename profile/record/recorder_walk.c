@@ -4,6 +4,16 @@
 
 #include "profile/record/recorder.h"
 
+static void walk_count(struct recorder *recorder, const struct event *event)
+{
+	const struct record_args *args = recorder->args;
+
+	recorder->unwinder.n_samples++;
+	if (!args->pid || event->pid == (uint32_t)args->pid)
+		recorder->sampled +=
+		    args->cycles ? 1000000000 / args->frequency : event->weight;
+}
+
 /* A record of a recording with copies of stacks is kept as it is. */
 static bool walk_raw(struct recorder *recorder, const struct event *event,
     const uint8_t *bytes, size_t size, struct err *err)
@@ -12,7 +22,8 @@ static bool walk_raw(struct recorder *recorder, const struct event *event,
 
 	if (event->kind == EVENT_LOST)
 		unwinder->n_lost += event->lost;
-	unwinder->n_samples += event->kind == EVENT_SAMPLE;
+	if (event->kind == EVENT_SAMPLE)
+		walk_count(recorder, event);
 	return perfdata_put(&recorder->writer, bytes, size, err);
 }
 
@@ -49,7 +60,7 @@ static bool walk_sample(
 
 	if (!unwinder_walk(unwinder, space, event, &walked, err))
 		return false;
-	unwinder->n_samples++;
+	walk_count(recorder, event);
 	unwinder->n_whys[walked.why]++;
 	for (size_t i = 0; i < walked.n; i++)
 		walk_note(recorder, space, walked.pcs[i], walked.flags[i]);
@@ -118,6 +129,42 @@ static void walk_print_whys(const struct unwinder *unwinder)
 	}
 }
 
+/* Whether time a is less than nine tenths of time b by more than the chance of its samples. */
+static bool walk_is_less(const struct recorder *recorder, double a, double b)
+{
+	double less = 0.9 * b - a;
+
+	return less > 0 && less * less > 4 * b / recorder->args->frequency;
+}
+
+/* How much of the processor time has samples, and why the rest has none. */
+static void walk_print_time(const struct recorder *recorder)
+{
+	const struct record_args *args = recorder->args;
+	double sampled = (double)recorder->sampled / 1e9;
+	double used = (double)recorder->used / 1e9;
+	double lost = (double)recorder->unwinder.n_lost / args->frequency;
+
+	fprintf(stderr, "; samples stand for %.2f s", sampled);
+	/* Nobody waited for some of the processes. */
+	if (recorder->used == 0 || walk_is_less(recorder, used, sampled))
+		return;
+	fprintf(stderr, " of %.2f s that were used%s", used,
+	    recorder->perf.kernel ? "" : " outside the kernel");
+	if (!walk_is_less(recorder, sampled, used))
+		return;
+	if (2 * lost > used - sampled)
+		fputs(" (others were lost: give a lower -F or a smaller --stack-size)",
+		    stderr);
+	else if (recorder->tree.bits)
+		fputs(" (the kernel took fewer than it was asked for: give a lower -F)",
+		    stderr);
+	else
+		fprintf(stderr,
+		    " (short threads and processes have none: run it as root%s)",
+		    args->frequency < 4999 ? ", or give -F 4999" : "");
+}
+
 void recorder_summary(const struct recorder *recorder)
 {
 	const struct unwinder *unwinder = &recorder->unwinder;
@@ -133,6 +180,7 @@ void recorder_summary(const struct recorder *recorder)
 		    100.0 * (double)complete / (double)unwinder->n_samples);
 	walk_print_whys(unwinder);
 	fprintf(stderr, "; %llu lost", (unsigned long long)unwinder->n_lost);
+	walk_print_time(recorder);
 	if (!recorder->args->raw)
 		fprintf(stderr, "; %zu files converted in %.3f s", unwinder->rows.n,
 		    (double)unwinder->rows.ns / 1e9);

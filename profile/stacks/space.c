@@ -112,6 +112,19 @@ struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 	return space;
 }
 
+/* A sample of a thread that has just ended has its name, too. */
+static void space_recall(const struct spaces *spaces, struct space_thread *thread)
+{
+	for (size_t i = 0; i < SPACE_ENDED; i++) {
+		const struct space_thread *ended = &spaces->ended[i];
+
+		if (ended->tid == thread->tid && ended->pid == thread->pid) {
+			memcpy(thread->comm, ended->comm, sizeof(thread->comm));
+			thread->ended = true;
+		}
+	}
+}
+
 struct space_thread *space_thread_get(
     struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err)
 {
@@ -146,6 +159,7 @@ struct space_thread *space_thread_get(
 	}
 	*thread = (struct space_thread){
 	    .pid = pid, .tid = tid, .number = UINT32_MAX, .used = spaces->clock};
+	space_recall(spaces, thread);
 	return thread;
 }
 
@@ -245,6 +259,7 @@ bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t pare
 	if (!thread)
 		return false;
 	memcpy(thread->comm, comm, sizeof(comm));
+	thread->ended = false;
 	thread->number = UINT32_MAX;
 	from = space_find(spaces, parent);
 	if (pid == parent || !from)
@@ -287,6 +302,7 @@ bool space_exit(struct spaces *spaces, uint32_t pid, uint32_t tid)
 		     spaces->threads[at].pid == pid;
 
 	if (known) {
+		spaces->ended[spaces->n_ended++ % SPACE_ENDED] = spaces->threads[at];
 		spaces->n_threads--;
 		memmove(spaces->threads + at, spaces->threads + at + 1,
 		    (spaces->n_threads - at) * sizeof(*spaces->threads));

@@ -40,9 +40,13 @@ struct space_thread {
 	uint64_t tid; /* as wide as search_list_from wants it */
 	uint32_t pid;
 	char comm[16];
+	bool ended;	 /* seen again after its end */
 	uint32_t number; /* the caller's; UINT32_MAX: none yet */
 	uint32_t used;	 /* as that of its process */
 };
+
+/* How many threads that ended keep their names: the kernel samples them until the last moment. */
+enum { SPACE_ENDED = 256 };
 
 /* Spaces stay where they are while the list moves. */
 struct space_entry {
@@ -55,6 +59,8 @@ struct spaces {
 	struct space_entry *list;
 	struct space_thread *threads;
 	size_t n, cap, n_threads, cap_threads;
+	struct space_thread ended[SPACE_ENDED]; /* in turn */
+	size_t n_ended;
 	size_t n_maps; /* of all */
 	uint32_t generation;
 	uint32_t clock;

@@ -249,8 +249,8 @@ static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
 
 /*
  * A sample without registers is of a thread of the kernel, which can belong to a process (io_uring's do), or of an
- * interrupt that came while the program entered the kernel. A thread that has ended runs in the kernel for a while: it
- * has no name any more.
+ * interrupt that came while the program entered the kernel. A thread that has ended runs in the kernel for a while. Its
+ * name may be forgotten.
  */
 static bool walk_is_kernel(struct unwinder *unwinder, const struct space *space,
     const struct event *event, uint8_t *why, struct err *err)
@@ -261,8 +261,9 @@ static bool walk_is_kernel(struct unwinder *unwinder, const struct space *space,
 	if (!thread)
 		return false;
 	/* A mark stands before the addresses. */
-	*why = thread->comm[0] && (!space || space->maps.n == 0 ||
-				      event->n_chain > WALK_ENTRY_FRAMES + 1)
+	*why = thread->comm[0] && !thread->ended &&
+		       (!space || space->maps.n == 0 ||
+			   event->n_chain > WALK_ENTRY_FRAMES + 1)
 		   ? PROFILE_NO_STACK
 		   : PROFILE_CUT_OFF;
 	return true;
