@@ -136,6 +136,14 @@ static void recorder_raise_limit(void)
 	}
 }
 
+/* What the process of -p has used since this was called before. */
+static void recorder_used(struct recorder *recorder)
+{
+	uint64_t now = proc_used(recorder->args->pid, recorder->perf.kernel);
+
+	recorder->used = now > recorder->used ? now - recorder->used : 0;
+}
+
 bool recorder_begin(
     struct recorder *recorder, const struct record_args *args, struct err *err)
 {
@@ -168,7 +176,11 @@ bool recorder_begin(
 	perf_begin(&recorder->perf, &wish);
 	if (!args->command)
 		recorder_raise_limit();
-	if (!recorder_open_events(recorder, err) || !perf_ready(&recorder->perf, err) ||
+	if (!recorder_open_events(recorder, err))
+		return false;
+	if (args->pid)
+		recorder_used(recorder);
+	if (!perf_ready(&recorder->perf, err) ||
 	    !unwinder_begin(&recorder->unwinder, unwinder_machine(), err))
 		return false;
 	recorder->unwinder.guess = args->guess;
@@ -328,8 +340,6 @@ static bool recorder_write(struct recorder *recorder, struct err *err)
 
 bool recorder_run(struct recorder *recorder, struct err *err)
 {
-	uint64_t before = 0, used = 0;
-
 	/* It takes long, and the rings would be full meanwhile. The queue is empty yet. */
 	if (recorder->perf.kernel && !proc_kernel(recorder_put, recorder))
 		return err_set_nomem(err);
@@ -341,13 +351,10 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	}
 	if (!recorder_write(recorder, err))
 		return false;
-	if (recorder->args->pid)
-		before = proc_used(recorder->args->pid, recorder->perf.kernel);
 	if (recorder_known(recorder)) {
 		recorder_loop(recorder);
 		if (recorder->args->pid)
-			used = proc_used(recorder->args->pid, recorder->perf.kernel);
-		recorder->used += used > before ? used - before : 0;
+			recorder_used(recorder);
 		perf_stop(&recorder->perf);
 		recorder_drain(recorder, UINT64_MAX, true);
 	}

@@ -112,13 +112,14 @@ struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 	return space;
 }
 
-/* A sample of a thread that has just ended has its name, too. */
+/* A sample of a thread that has just ended has its name, too. The kernel takes its number away first. */
 static void space_recall(const struct spaces *spaces, struct space_thread *thread)
 {
 	for (size_t i = 0; i < SPACE_ENDED; i++) {
 		const struct space_thread *ended = &spaces->ended[i];
 
-		if (ended->tid == thread->tid && ended->pid == thread->pid) {
+		if (ended->pid == thread->pid &&
+		    (ended->tid == thread->tid || thread->tid == UINT32_MAX)) {
 			memcpy(thread->comm, ended->comm, sizeof(thread->comm));
 			thread->ended = true;
 		}
