@@ -76,7 +76,7 @@ static bool recorder_open_tree(struct recorder *recorder, pid_t pid, struct err 
 
 	return perf_open(
 		   &recorder->perf, PERF_WHOLE_SYSTEM, on_exec, &recorder->denied, err) &&
-	       (tree_begin(&recorder->tree, (uint32_t)pid, on_exec) ||
+	       (descendants_begin(&recorder->descendants, (uint32_t)pid, on_exec) ||
 		   err_set_nomem(err));
 }
 
@@ -216,7 +216,7 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 	while ((bytes = perf_next(perf, limit, &ring, &size))) {
 		uint8_t *room;
 
-		if (!tree_has_record(&recorder->tree, bytes)) {
+		if (!descendants_have(&recorder->descendants, bytes)) {
 			perf_done(ring, size);
 			continue;
 		}
@@ -411,7 +411,7 @@ void recorder_free(struct recorder *recorder)
 	recorder_command_drop(recorder);
 	perf_free(&recorder->perf);
 	queue_free(&recorder->queue);
-	tree_free(&recorder->tree);
+	descendants_free(&recorder->descendants);
 	perfdata_writer_free(&recorder->writer);
 	names_free(&recorder->names);
 	unwinder_free(&recorder->unwinder);

@@ -15,7 +15,7 @@
 #include "profile/record/perf.h"
 #include "profile/record/queue.h"
 #include "profile/record/args.h"
-#include "profile/record/tree.h"
+#include "profile/record/descendants.h"
 #include "profile/stacks/unwinder.h"
 
 struct recorder {
@@ -25,7 +25,7 @@ struct recorder {
 	struct perfdata_writer writer;
 	struct unwinder unwinder;
 	struct names names;
-	struct tree tree;
+	struct descendants descendants;
 	int fd;	       /* of the recording */
 	bool is_fresh; /* its file is new */
 	int signals;   /* signalfd */

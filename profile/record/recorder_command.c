@@ -57,7 +57,7 @@ bool recorder_command_go(struct recorder *recorder, int *status, struct err *err
 	int why = 0;
 	ssize_t n;
 
-	if (recorder->tree.bits)
+	if (recorder->descendants.bits)
 		perf_start(&recorder->perf);
 	do
 		n = write(recorder->start[1], "", 1);

@@ -156,7 +156,7 @@ static void walk_print_time(const struct recorder *recorder)
 	if (2 * lost > used - sampled)
 		fputs(" (others were lost: give a lower -F or a smaller --stack-size)",
 		    stderr);
-	else if (recorder->tree.bits)
+	else if (recorder->descendants.bits)
 		fputs(" (the kernel took fewer than it was asked for: give a lower -F)",
 		    stderr);
 	else
