@@ -362,10 +362,11 @@ static void step_call(struct code_state *state, const struct code_abi *abi)
 	const struct code_value sp = state->regs[abi->sp];
 
 	code_state_forget_below(state, sp);
-	/* On s390x, the callee saves registers where its caller has made room: behind two words, above SP. */
+	/* On s390x, the callee may save registers where its caller has made room: behind two words, above SP. OCaml's functions
+	 * make none, and keep their own words there. */
 	if (abi->sp_exit_off)
-		code_state_forget(state, code_value_plus(sp, 16),
-		    (uint8_t)(-abi->sp_exit_off - 16), false);
+		code_state_lose(
+		    state, code_value_plus(sp, 16), (uint8_t)(-abi->sp_exit_off - 16));
 	for (uint32_t rest = abi->clobbered; rest; rest &= rest - 1)
 		state->regs[__builtin_ctz(rest)] = code_value_of(CODE_OTHER, 0, 0);
 	state->loaded &= ~(uint64_t)abi->clobbered;

@@ -38,6 +38,8 @@ bool code_state_is_worth_a_slot(const struct code_state *state, struct code_valu
 /* Forgets of full slots what is of least use, and that memory without a slot is known. */
 void code_state_make_room(struct code_state *state);
 
+/* Something may have been written to width bytes at address: what is in their slots is not known. */
+void code_state_lose(struct code_state *state, struct code_value address, uint8_t width);
 /* Forgets what width bytes at address overlap; with spare_saved, nothing that is saved. */
 void code_state_forget(
     struct code_state *state, struct code_value address, uint8_t width, bool spare_saved);

@@ -44,17 +44,34 @@ struct code_value code_state_memory(
 	return code_value_of(CODE_OTHER, 0, 0);
 }
 
+static bool slot_overlaps(
+    const struct code_slot *slot, struct code_value address, uint8_t width)
+{
+	return code_value_same_base(slot->where, address) &&
+	       slot->where.off < code_wrapping_add(address.off, width) &&
+	       code_wrapping_add(slot->where.off, 8) > address.off;
+}
+
+void code_state_lose(struct code_state *state, struct code_value address, uint8_t width)
+{
+	for (uint8_t i = state->n_slots; i-- > 0;) {
+		if (!slot_overlaps(&state->slots[i], address, width))
+			continue;
+		/* Without a slot, no value is known where memory is not. */
+		if (state->memory_unknown)
+			slot_remove(state, i);
+		else
+			state->slots[i].value = (struct code_value){.kind = CODE_UNKNOWN};
+	}
+}
+
 void code_state_forget(
     struct code_state *state, struct code_value address, uint8_t width, bool spare_saved)
 {
 	for (uint8_t i = state->n_slots; i-- > 0;) {
-		const struct code_value where = state->slots[i].where;
-
 		if (spare_saved && state->slots[i].value.kind >= CODE_CFA)
 			continue;
-		if (code_value_same_base(where, address) &&
-		    where.off < code_wrapping_add(address.off, width) &&
-		    code_wrapping_add(where.off, 8) > address.off)
+		if (slot_overlaps(&state->slots[i], address, width))
 			slot_remove(state, i);
 	}
 }
