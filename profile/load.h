@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings of any kind: stacks that the recorder did not walk (--raw) are walked here. */
+/* Recordings of any kind: where they have copies of stacks, these are walked here. */
 #ifndef PROFILE_LOAD_H
 #define PROFILE_LOAD_H
 
@@ -14,9 +14,8 @@ struct profile_load_options {
 };
 
 /*
- * Reads a recording into an initialised profile, as profile_read does. With info.raw it also
- * walks the stacks, by the files that are there now with the same build-id. options may be
- * NULL.
+ * Reads a perf.data into an initialised profile. Copies of stacks are walked by the files that are there now with the same
+ * build-id. name: for what err says, or NULL. options may be NULL. The errors of perfdata_open, and ERR_LIMIT.
  */
 ATTR_MUST_CHECK bool profile_load(struct profile *profile, int fd, const char *name,
     const struct profile_load_options *options, struct err *err);

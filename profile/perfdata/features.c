@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/rd.h"
-#include "base/search.h"
 #include "base/vec.h"
 #include "profile/perfdata/format.h"
 #include "profile/perfdata/read.h"
@@ -119,6 +118,18 @@ static bool feature_build_ids(struct perfdata *perfdata, struct rd *rd, struct e
 	return true;
 }
 
+/* Recordings that are joined, or lie, have one PC in many processes. */
+static int feature_compare_names(const void *a, const void *b)
+{
+	const struct perfdata_names_entry *x = a, *y = b;
+
+	if (x->pc != y->pc)
+		return x->pc < y->pc ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
 /* Names of frames: format.h. */
 static bool feature_names(struct perfdata *perfdata, struct rd *rd, struct err *err)
 {
@@ -128,7 +139,7 @@ static bool feature_names(struct perfdata *perfdata, struct rd *rd, struct err *
 	size_t n_text = rd->size - rd->pos;
 	const char *text = (const char *)rd_skip(rd, n_text);
 
-	if (!entries || !n || !n_text || text[n_text - 1] || perfdata->names)
+	if (!entries || !n || !n_text || text[n_text - 1])
 		return true;
 	perfdata->names = malloc(n * size);
 	perfdata->name_texts = malloc(n_text);
@@ -140,8 +151,17 @@ static bool feature_names(struct perfdata *perfdata, struct rd *rd, struct err *
 		if (perfdata->names[i].at < n_text)
 			perfdata->names[perfdata->n_names++] = perfdata->names[i];
 	if (perfdata->n_names)
-		qsort(perfdata->names, perfdata->n_names, size, search_order_pairs);
+		qsort(perfdata->names, perfdata->n_names, size, feature_compare_names);
 	return true;
+}
+
+/* Others are not read: each can be as large as the file. */
+static bool feature_is_known(unsigned int feature)
+{
+	return feature == PERFDATA_BUILD_ID || feature == PERFDATA_HOSTNAME ||
+	       feature == PERFDATA_OSRELEASE || feature == PERFDATA_ARCH ||
+	       feature == PERFDATA_CMDLINE || feature == PERFDATA_EVENT_DESC ||
+	       feature == PERFDATA_NAMES;
 }
 
 static bool feature_take(
@@ -169,11 +189,20 @@ static bool feature_take(
 
 const char *perfdata_name(const struct perfdata *perfdata, uint32_t pid, uint64_t pc)
 {
-	size_t i = search_list_from(perfdata->names, perfdata->n_names, pc, pc);
+	const struct perfdata_names_entry wanted = {pc, pid, 0};
+	size_t low = 0, n = perfdata->n_names;
 
-	for (; i < perfdata->n_names && perfdata->names[i].pc == pc; i++)
-		if (perfdata->names[i].pid == pid)
-			return perfdata->name_texts + perfdata->names[i].at;
+	while (low < n) {
+		size_t middle = low + (n - low) / 2;
+
+		if (feature_compare_names(&perfdata->names[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	if (low < perfdata->n_names && perfdata->names[low].pc == pc &&
+	    perfdata->names[low].pid == pid)
+		return perfdata->name_texts + perfdata->names[low].at;
 	return NULL;
 }
 
@@ -224,6 +253,8 @@ bool perfdata_features(struct perfdata *perfdata, const uint64_t bits[4], struct
 			return err->kind == ERR_NONE;
 		memcpy(&section, table, sizeof(section));
 		at += sizeof(section);
+		if (!feature_is_known(feature))
+			continue;
 		if (!feature_read(perfdata, &section, &bytes, err))
 			return false;
 		if (!bytes)

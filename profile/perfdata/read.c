@@ -76,7 +76,9 @@ static bool read_ids(struct perfdata *perfdata, const struct perfdata_section *s
 	uint64_t n = section->size / 8;
 
 	if (section->size % 8 || section->size > perfdata->size ||
-	    n > READ_MAX_IDS - perfdata->n_ids)
+	    n > READ_MAX_IDS - perfdata->n_ids ||
+	    /* Events that share a list would make more memory of it than the file has. */
+	    n > perfdata->size / 8 - perfdata->n_ids)
 		return read_damaged(err, "the list of identifiers", section->offset);
 	if (!vec_reserve(&perfdata->ids, &perfdata->cap_ids, perfdata->n_ids + n))
 		return err_set_nomem(err);

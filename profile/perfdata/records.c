@@ -72,6 +72,9 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 		return NULL;
 	memcpy(header, bytes, sizeof(*header));
 	if (header->size < sizeof(*header)) {
+		/* Zeros, as a crash leaves them, or the start of what is behind the records. */
+		if (perfdata->cut_off)
+			return NULL;
 		err_set(err, ERR_MALFORMED, "the record at %#llx has %u bytes",
 		    (unsigned long long)offset, header->size);
 		return NULL;

@@ -9,6 +9,8 @@
 
 /* So much is kept before it is written. */
 enum { WRITE_SIZE = 64 << 10 };
+/* Frames of the kernel beyond this are left out: those of the program have to fit, too. */
+enum { WRITE_MAX_KERNEL = 1024 };
 
 static const bool WRITE_BIG_ENDIAN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
@@ -120,14 +122,16 @@ static void write_how(struct wr *wr, const struct perfdata_walked *walked)
 /* How many words the kernel's part of the chain has, with its mark. */
 static size_t write_kernel_words(const struct event *event)
 {
-	for (size_t i = 0; i < event->n_chain; i++) {
+	size_t n = event->n_chain < WRITE_MAX_KERNEL ? event->n_chain : WRITE_MAX_KERNEL;
+
+	for (size_t i = 0; i < n; i++) {
 		uint64_t word;
 
 		memcpy(&word, event->chain + 8 * i, sizeof(word));
 		if (word == (uint64_t)PERF_CONTEXT_USER)
 			return i;
 	}
-	return event->n_chain;
+	return n;
 }
 
 bool perfdata_put_walked(struct perfdata_writer *writer, const struct event *event,

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_slots.h"
 #include "profile/jit.h"
 #include "profile/perfdata/write.h"
 #include "profile/stacks/file_rows.h"
@@ -27,10 +28,12 @@ struct names {
 	struct names_seen *list;
 	struct jit_home *homes; /* of the processes in list */
 	size_t n, cap, n_homes, cap_homes;
+	struct slots noted; /* frames that came: the halves of a hash of each */
+	size_t n_noted;
 };
 
-/* A frame that a walk found for the first time. rows: of its file, or NULL for one in no file. Without memory it stays
- * without a name. */
+/* A frame that a walk found for the first time, or again after its process mapped something. rows: of its file, or NULL
+ * for one in no file. Without memory it stays without a name. */
 void names_note(struct names *names, const struct rows *rows, uint64_t address,
     const struct names_seen *seen);
 /* A process has ended: writes what its own code is called. */

@@ -163,6 +163,8 @@ bool recorder_begin(
 	if (unwinder_machine() == 0)
 		return err_set(
 		    err, ERR_UNSUPPORTED, "stacks of this machine cannot be walked");
+	/* Where it is ignored, as daemons do, the end of a child is never told: the command's, and that of a conversion. */
+	recorder->ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);

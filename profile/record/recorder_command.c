@@ -33,8 +33,6 @@ static _Noreturn void command_child(struct recorder *recorder)
 
 bool recorder_command(struct recorder *recorder, struct err *err)
 {
-	/* Where it is ignored, as daemons do, the end of a child is never told. */
-	recorder->ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
 	if (pipe2(recorder->start, O_CLOEXEC) != 0)
 		return err_set_errno(err, "a pipe failed");
 	if (pipe2(recorder->failure, O_CLOEXEC) != 0)

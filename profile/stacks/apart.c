@@ -21,8 +21,7 @@
  * and the text of their names. */
 struct apart_answer {
 	struct err err; /* kind ERR_NONE: it went well */
-	uint64_t size, address, n_extra, n_symbols, n_text;
-	bool dynamic;
+	uint64_t size, address, n_extra, n_symbols, n_text, dynamic;
 };
 
 struct apart_symbol {
@@ -64,6 +63,8 @@ static bool apart_write_symbols(int fd, const struct rows *rows)
 static void apart_enter(int file, int out, const struct apart_limits *limits)
 {
 	const struct rlimit none = {0}, time = {limits->seconds, limits->seconds};
+	/* Memory that descriptors have is not part of the limit of memory. */
+	const struct rlimit file_size = {APART_MAX, APART_MAX}, files = {8, 8};
 	struct rlimit memory = {limits->memory, limits->memory};
 	struct sandbox_state state;
 	struct sandbox box;
@@ -78,13 +79,17 @@ static void apart_enter(int file, int out, const struct apart_limits *limits)
 	setrlimit(RLIMIT_CORE, &none);
 	setrlimit(RLIMIT_CPU, &time);
 	setrlimit(RLIMIT_AS, &memory);
+	setrlimit(RLIMIT_FSIZE, &file_size);
 	dup2(file, 3);
 	dup2(out, 4);
 	/* Linux 5.9. */
 	if (syscall(SYS_close_range, 6, ~0U, 0) != 0)
 		for (int fd = 6; fd < 65536; fd++)
 			close(fd);
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
 	sandbox_init(&box, false);
+	setrlimit(RLIMIT_NOFILE, &files);
 	sandbox_enter(&box, &state);
 }
 
@@ -158,7 +163,7 @@ static bool apart_take_symbols(
     const struct apart_answer *answer, const struct apart_symbol *from, struct rows *rows)
 {
 	rows->n_names = answer->n_text;
-	rows->symbols.dynamic = answer->dynamic;
+	rows->symbols.dynamic = answer->dynamic != 0;
 	if (answer->n_text && (!rows->names || rows->names[answer->n_text - 1]))
 		return false;
 	for (size_t i = 0; i < answer->n_symbols; i++) {
@@ -210,21 +215,26 @@ static bool apart_read(
 	     !symbols == !symbols_size && apart_check_extra(rows) &&
 	     apart_take_symbols(&answer, symbols, rows);
 	free(symbols);
+	/* A walk must not find rules that were refused. */
+	if (!ok)
+		rows_free(rows);
 	return ok || err_set(err, ERR_INTERNAL, "an answer that is no answer");
 }
 
-/* Waits for the end of the process, which is when nobody else has the writing end of the pipe. */
+/*
+ * Waits for the end of the process, which is when nobody else has the writing end of the pipe. One that closed it and goes on is ended;
+ * one that ends has its status already.
+ */
 static bool apart_wait(
     pid_t child, int pipe_end, const struct apart_limits *limits, struct err *err)
 {
 	struct pollfd one = {.fd = pipe_end, .events = POLLIN};
-	int status, n;
+	int status = -1, n;
 
 	do
 		n = poll(&one, 1, (int)limits->seconds * 3000);
 	while (n < 0 && errno == EINTR);
-	if (n == 0)
-		kill(child, SIGKILL);
+	kill(child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	return (n > 0 && status == 0) ||
