@@ -20,7 +20,7 @@ enum {
 			    PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER
 };
 /* A record's size is 16 bits. */
-enum { EVENT_MAX_SIZE = 65536, EVENT_MAX_REGISTERS = 64, EVENT_MAX_BUILD_ID = 20 };
+enum { EVENT_MAX_SIZE = 65536, EVENT_MAX_BUILD_ID = 20 };
 
 /* Which members the records of an event have: of its struct perf_event_attr. */
 struct event_layout {

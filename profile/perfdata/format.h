@@ -44,7 +44,6 @@ struct perfdata_names_entry {
 
 /* Records that perf makes itself. */
 enum perfdata_record_kind {
-	PERFDATA_RECORD_FIRST_OF_PERF = 64,
 	PERFDATA_RECORD_AUXTRACE = 71, /* has bytes behind it, by the word at 8 */
 	PERFDATA_RECORD_COMPRESSED = 81,
 	PERFDATA_RECORD_COMPRESSED2 = 83,
