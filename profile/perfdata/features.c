@@ -125,9 +125,7 @@ static int feature_compare_names(const void *a, const void *b)
 
 	if (x->pc != y->pc)
 		return x->pc < y->pc ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
 /* Names of frames: format.h. */
@@ -156,13 +154,10 @@ static bool feature_names(struct perfdata *perfdata, struct rd *rd, struct err *
 }
 
 /* Others are not read: each can be as large as the file. */
-static bool feature_is_known(unsigned int feature)
-{
-	return feature == PERFDATA_BUILD_ID || feature == PERFDATA_HOSTNAME ||
-	       feature == PERFDATA_OSRELEASE || feature == PERFDATA_ARCH ||
-	       feature == PERFDATA_CMDLINE || feature == PERFDATA_EVENT_DESC ||
-	       feature == PERFDATA_NAMES;
-}
+static const uint64_t FEATURES_KNOWN[4] = {
+    1 << PERFDATA_BUILD_ID | 1 << PERFDATA_HOSTNAME | 1 << PERFDATA_OSRELEASE |
+	1 << PERFDATA_ARCH | 1 << PERFDATA_CMDLINE | 1 << PERFDATA_EVENT_DESC,
+    0, 0, UINT64_C(1) << PERFDATA_NAMES % 64};
 
 static bool feature_take(
     struct perfdata *perfdata, unsigned int feature, struct rd *rd, struct err *err)
@@ -189,21 +184,12 @@ static bool feature_take(
 
 const char *perfdata_name(const struct perfdata *perfdata, uint32_t pid, uint64_t pc)
 {
-	const struct perfdata_names_entry wanted = {pc, pid, 0};
-	size_t low = 0, n = perfdata->n_names;
+	const struct perfdata_names_entry wanted = {pc, pid, 0}, *found = NULL;
 
-	while (low < n) {
-		size_t middle = low + (n - low) / 2;
-
-		if (feature_compare_names(&perfdata->names[middle], &wanted) < 0)
-			low = middle + 1;
-		else
-			n = middle;
-	}
-	if (low < perfdata->n_names && perfdata->names[low].pc == pc &&
-	    perfdata->names[low].pid == pid)
-		return perfdata->name_texts + perfdata->names[low].at;
-	return NULL;
+	if (perfdata->n_names)
+		found = bsearch(&wanted, perfdata->names, perfdata->n_names,
+		    sizeof(wanted), feature_compare_names);
+	return found ? perfdata->name_texts + found->at : NULL;
 }
 
 /* Reads a section into memory of its own. *bytes is NULL where it is not there. */
@@ -253,7 +239,7 @@ bool perfdata_features(struct perfdata *perfdata, const uint64_t bits[4], struct
 			return err->kind == ERR_NONE;
 		memcpy(&section, table, sizeof(section));
 		at += sizeof(section);
-		if (!feature_is_known(feature))
+		if (!(FEATURES_KNOWN[feature / 64] >> feature % 64 & 1))
 			continue;
 		if (!feature_read(perfdata, &section, &bytes, err))
 			return false;
