@@ -10,7 +10,7 @@
 #include "profile/profile.h"
 
 struct profile_load_options {
-	bool guess; /* follow frame pointers where there are no rows */
+	bool no_guess; /* follow no frame pointers where there are no rows */
 };
 
 /*

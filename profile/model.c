@@ -22,6 +22,7 @@ const char *profile_why_text(unsigned int why)
 	    [PROFILE_NO_ROWS] = "file without rows",
 	    [PROFILE_ZERO] = "return address 0",
 	    [PROFILE_GIVEN] = "as recorded",
+	    [PROFILE_GUESSED] = "outermost frame, by frame pointers",
 	};
 
 	return why < PROFILE_N_WHYS && TEXTS[why] ? TEXTS[why] : "unknown reason";
@@ -30,6 +31,11 @@ const char *profile_why_text(unsigned int why)
 bool profile_why_complete(unsigned int why)
 {
 	return why == PROFILE_OUTERMOST || why == PROFILE_NO_STACK;
+}
+
+bool profile_why_outermost(unsigned int why)
+{
+	return profile_why_complete(why) || why == PROFILE_GUESSED;
 }
 
 bool profile_set_text(char **text, const char *value, struct err *err)

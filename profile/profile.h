@@ -30,13 +30,16 @@ enum profile_why {
 	PROFILE_NO_ROWS = 10, /* the file could not be read or converted */
 	PROFILE_ZERO = 11,    /* the return address is 0, which a wrong row finds, too */
 	PROFILE_GIVEN = 12,   /* as the kernel or another program walked it */
-	PROFILE_N_WHYS = 13,
+	PROFILE_GUESSED = 13, /* outermost frame, and frame pointers led to some frames */
+	PROFILE_N_WHYS = 14,
 };
 
 /* "outermost frame", "copy cut off", ...: lives as long as the program. */
 const char *profile_why_text(unsigned int why);
 /* Whether the stack has all its frames. */
 bool profile_why_complete(unsigned int why);
+/* Whether its outermost frame is that of the thread: also by frame pointers. */
+bool profile_why_outermost(unsigned int why);
 
 enum { PROFILE_BUILD_ID_MAX = 64 };
 

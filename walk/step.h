@@ -261,8 +261,11 @@ enum { WALK_GUESS_MAX = 1 << 20 };
 WALK_INLINE enum eh2sframe_walk_why walk_guess(const struct eh2sframe_walk_space *space,
     struct eh2sframe_walk_frame *frame, enum eh2sframe_walk_why why)
 {
-	const struct eh2sframe_walk_section *section;
+	const struct eh2sframe_walk_section *section = NULL;
+	enum eh2sframe_walk_why found = EH2SFRAME_WALK_WHY_NO_MODULE;
+	struct eh2sframe_rule rule;
 	uint64_t fp, ra;
+	bool no_fp;
 
 	if (why != EH2SFRAME_WALK_WHY_NO_ROW && why != EH2SFRAME_WALK_WHY_NO_MODULE &&
 	    why != EH2SFRAME_WALK_WHY_LOST_REGISTER)
@@ -276,17 +279,25 @@ WALK_INLINE enum eh2sframe_walk_why walk_guess(const struct eh2sframe_walk_space
 	    !space->read(space->context, frame->fp + 8, &ra))
 		return why;
 	ra = walk_plain_address(ra, space->signature_mask);
+	/* The last link of a chain: its caller may keep anything in the register. */
+	no_fp = fp != 0 && fp <= frame->fp;
+	if (ra != 0 && (no_fp || why != EH2SFRAME_WALK_WHY_NO_MODULE))
+		found = space->find(space->context, ra - 1, &section);
+	if (no_fp && (found != EH2SFRAME_WALK_WHY_GOES_ON ||
+			 (section && eh2sframe_walk_look_up(section, ra - 1, &rule) !=
+					 EH2SFRAME_WALK_WHY_GOES_ON)))
+		return why;
 	/* A call from code of no file can come from such code only. */
-	if (ra == 0 || (fp != 0 && fp <= frame->fp) ||
-	    (why != EH2SFRAME_WALK_WHY_NO_MODULE &&
-		space->find(space->context, ra - 1, &section) ==
-		    EH2SFRAME_WALK_WHY_NO_MODULE))
+	if (ra == 0 || (why != EH2SFRAME_WALK_WHY_NO_MODULE &&
+			   found == EH2SFRAME_WALK_WHY_NO_MODULE))
 		return why;
 	frame->pc = ra;
 	frame->sp = frame->fp + 16;
 	frame->fp = fp;
 	frame->registers = NULL;
 	frame->flags = EH2SFRAME_WALK_FRAME_GUESSED;
+	if (no_fp)
+		frame->flags |= EH2SFRAME_WALK_FRAME_NO_FP;
 	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 

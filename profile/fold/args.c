@@ -13,7 +13,7 @@ enum {
 	FOLD_OPT_FORMAT = 256,
 	FOLD_OPT_DEBUG_DIR,
 	FOLD_OPT_NO_DEMANGLE,
-	FOLD_OPT_GUESS,
+	FOLD_OPT_NO_GUESS,
 };
 
 static const struct option fold_options[] = {
@@ -21,7 +21,7 @@ static const struct option fold_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"debug-dir", required_argument, NULL, FOLD_OPT_DEBUG_DIR},
     {"no-demangle", no_argument, NULL, FOLD_OPT_NO_DEMANGLE},
-    {"guess", no_argument, NULL, FOLD_OPT_GUESS},
+    {"no-guess", no_argument, NULL, FOLD_OPT_NO_GUESS},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -41,8 +41,9 @@ static const char fold_help[] =
     "      --debug-dir=DIR          look for separate debug files there, before "
     "/usr/lib/debug (repeatable)\n"
     "      --no-demangle            names as the symbol tables have them\n"
-    "      --guess                  raw recordings: follow frame pointers where code has "
-    "no rows\n"
+    "      --no-guess               copies of stacks: follow no frame pointers where "
+    "code "
+    "has no rows\n"
     "  -q, --quiet                  no summary on standard error\n"
     "  -h, --help                   print this\n"
     "  -V, --version                print the version\n"
@@ -101,8 +102,8 @@ static bool fold_option(
 	case FOLD_OPT_NO_DEMANGLE:
 		args->no_demangle = true;
 		return true;
-	case FOLD_OPT_GUESS:
-		args->load.guess = true;
+	case FOLD_OPT_NO_GUESS:
+		args->load.no_guess = true;
 		return true;
 	case 'o':
 		args->output = value;

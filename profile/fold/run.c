@@ -84,8 +84,11 @@ static void fold_summary(const struct fold_args *args, const struct profile *pro
 	plain_print(args->recording, stderr);
 	fprintf(stderr, ": %zu sample%s, %.2f%% with complete stacks", n, num_s(n),
 	    (double)complete * 100 / (double)n);
+	if (counts[PROFILE_GUESSED])
+		fprintf(stderr, ", %.2f%% more with frames by frame pointers",
+		    (double)counts[PROFILE_GUESSED] * 100 / (double)n);
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
-		if (counts[why] && !profile_why_complete(why))
+		if (counts[why] && !profile_why_outermost(why))
 			fprintf(stderr, "; %" PRIu64 " end: %s", counts[why],
 			    profile_why_text(why));
 	if (profile->info.lost)

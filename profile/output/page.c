@@ -74,6 +74,9 @@ static void page_ends(const struct page *page)
 		if (!counts[why])
 			continue;
 		output_mark(why, mark);
+		/* Stacks without a mark in the tree. */
+		if (profile_why_outermost(why))
+			*mark = '\0';
 		fprintf(page->out,
 		    "%s{\"why\":\"%s\",\"mark\":\"%s\",\"samples\":%" PRIu64
 		    ",\"complete\":%s}",

@@ -254,7 +254,7 @@ static bool tree_lines(const struct tree_maker *maker, const uint32_t *groups,
 		uint32_t node = maker->of_stack[sample->stack];
 
 		tree->lines[i] = (struct tree_line){groups[sample->thread],
-		    profile_why_complete(sample->why) ? 0 : sample->why, node, 1};
+		    profile_why_outermost(sample->why) ? 0 : sample->why, node, 1};
 		tree->nodes[node].samples++;
 	}
 	for (size_t i = tree->n_nodes - 1; i > 0; i--)

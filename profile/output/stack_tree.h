@@ -26,7 +26,7 @@ struct tree_node {
 /* Samples of one group (a thread, or threads of one name) that end in one node. */
 struct tree_line {
 	uint32_t group;
-	uint32_t why; /* 0: the stack is complete */
+	uint32_t why; /* 0: the stack has its outermost frame */
 	uint32_t node;
 	uint64_t samples;
 };

@@ -33,7 +33,7 @@ void record_args_help(void)
 	     "  --stack-size=BYTES   of each copy of a stack (default 32768; at most "
 	     "63480)\n"
 	     "  --raw                keeps copies of stacks, to be walked later\n"
-	     "  --guess              follows frame pointers where code has no rows\n"
+	     "  --no-guess           follows no frame pointers where code has no rows\n"
 	     "  -q, --quiet          prints no summary\n"
 	     "  -h, --help           prints this text\n"
 	     "  -V, --version        prints the version\n"
@@ -64,7 +64,7 @@ enum args_long {
 	ARGS_USER = 256,
 	ARGS_STACK_SIZE,
 	ARGS_RAW,
-	ARGS_GUESS,
+	ARGS_NO_GUESS,
 };
 
 static bool args_duration(const char *text, double *value, struct err *err)
@@ -120,8 +120,9 @@ static bool args_option(
 		return args->user = true;
 	case ARGS_RAW:
 		return args->raw = true;
-	case ARGS_GUESS:
-		return args->guess = true;
+	case ARGS_NO_GUESS:
+		args->guess = false;
+		return true;
 	case 'q':
 		return args->quiet = true;
 	case 'h':
@@ -143,7 +144,7 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	    {"user", no_argument, NULL, ARGS_USER},
 	    {"stack-size", required_argument, NULL, ARGS_STACK_SIZE},
 	    {"raw", no_argument, NULL, ARGS_RAW},
-	    {"guess", no_argument, NULL, ARGS_GUESS},
+	    {"no-guess", no_argument, NULL, ARGS_NO_GUESS},
 	    {"quiet", no_argument, NULL, 'q'},
 	    {"help", no_argument, NULL, 'h'},
 	    {"version", no_argument, NULL, 'V'},
@@ -151,8 +152,10 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	};
 	int option;
 
-	*args = (struct record_args){
-	    .output = "eh2sframe.recording", .frequency = 99, .stack_size = ARGS_STACK};
+	*args = (struct record_args){.output = "eh2sframe.recording",
+	    .frequency = 99,
+	    .stack_size = ARGS_STACK,
+	    .guess = true};
 	opterr = 0;
 	/* "+": what follows the command is the command's. */
 	while (

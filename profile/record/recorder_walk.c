@@ -120,8 +120,13 @@ static void walk_print_whys(const struct unwinder *unwinder)
 {
 	const char *before = "; ended early: ";
 
+	if (unwinder->n_whys[PROFILE_GUESSED])
+		fprintf(stderr, ", %llu more (%.2f %%) with frames by frame pointers",
+		    (unsigned long long)unwinder->n_whys[PROFILE_GUESSED],
+		    100.0 * (double)unwinder->n_whys[PROFILE_GUESSED] /
+			(double)unwinder->n_samples);
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
-		if (profile_why_complete(why) || unwinder->n_whys[why] == 0)
+		if (profile_why_outermost(why) || unwinder->n_whys[why] == 0)
 			continue;
 		fprintf(stderr, "%s%llu %s", before,
 		    (unsigned long long)unwinder->n_whys[why], profile_why_text(why));

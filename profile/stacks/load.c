@@ -97,7 +97,7 @@ static bool load_all(struct load *load, int fd,
 		return false;
 	load->unwinder.live = false;
 	load->unwinder.no_rows = !load_has_copies(&load->perfdata);
-	load->unwinder.guess = options && options->guess;
+	load->unwinder.guess = !(options && options->no_guess);
 	load_vdso(load);
 	if (!perfdata_each(&load->perfdata, load_event, load, err))
 		return false;

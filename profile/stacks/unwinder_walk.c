@@ -28,6 +28,7 @@ struct walk {
 	const uint8_t *copy; /* of the stack */
 	uint64_t copy_address, copy_size;
 	bool elsewhere; /* the last word was not in the stack at all */
+	uint64_t pc;	/* that the step looks up */
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 };
 
@@ -42,23 +43,6 @@ static bool walk_read(void *context, uint64_t address, uint64_t *value)
 	}
 	memcpy(value, walk->copy + at, sizeof(*value));
 	return true;
-}
-
-static enum eh2sframe_walk_why walk_find(
-    void *context, uint64_t pc, const struct eh2sframe_walk_section **section)
-{
-	struct walk *walk = context;
-	uint64_t file = (pc & ~UNWINDER_BASE(0)) >> 40;
-
-	/* An address as it is in the process: a guess asks whether it can be code. */
-	if (!(pc & UNWINDER_BASE(0)) || file >= walk->unwinder->n_files ||
-	    !walk->unwinder->files[file])
-		return space_map_find(walk->space, pc) ? EH2SFRAME_WALK_WHY_NO_ROW
-						       : EH2SFRAME_WALK_WHY_NO_MODULE;
-	if (!walk->unwinder->files[file]->has_section)
-		return EH2SFRAME_WALK_WHY_NO_ROW;
-	*section = &walk->unwinder->files[file]->section;
-	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
 static uint64_t walk_word_of(const uint8_t *words, size_t i)
@@ -180,6 +164,44 @@ bool unwinder_place_find(struct unwinder *unwinder, struct space *space,
 	return true;
 }
 
+/* The address that a guess asks for, as it is in the process: NULL with GOES_ON says that it has a row. */
+static enum eh2sframe_walk_why walk_find_guessed(struct walk *walk, uint64_t pc)
+{
+	const struct eh2sframe_walk_frame at = {
+	    .pc = pc, .flags = EH2SFRAME_WALK_FRAME_EXACT};
+	struct unwinder_place place;
+	const struct unwinder_file *file;
+	struct eh2sframe_rule rule;
+	struct err err;
+
+	if (!space_map_find(walk->space, pc))
+		return EH2SFRAME_WALK_WHY_NO_MODULE;
+	if (!walk_find_place(walk, &at, &place, &err) || place.known == pc)
+		return EH2SFRAME_WALK_WHY_NO_ROW;
+	file = walk->unwinder->files[place.file];
+	return file->has_section
+		   ? eh2sframe_walk_look_up(&file->section, place.known, &rule)
+		   : EH2SFRAME_WALK_WHY_NO_ROW;
+}
+
+static enum eh2sframe_walk_why walk_find(
+    void *context, uint64_t pc, const struct eh2sframe_walk_section **section)
+{
+	struct walk *walk = context;
+	uint64_t file = (pc & ~UNWINDER_BASE(0)) >> 40;
+
+	if (pc == walk->pc && !(pc & UNWINDER_BASE(0)))
+		return space_map_find(walk->space, pc) ? EH2SFRAME_WALK_WHY_NO_ROW
+						       : EH2SFRAME_WALK_WHY_NO_MODULE;
+	if (!(pc & UNWINDER_BASE(0)) || file >= walk->unwinder->n_files ||
+	    !walk->unwinder->files[file])
+		return walk_find_guessed(walk, pc);
+	if (!walk->unwinder->files[file]->has_section)
+		return EH2SFRAME_WALK_WHY_NO_ROW;
+	*section = &walk->unwinder->files[file]->section;
+	return EH2SFRAME_WALK_WHY_GOES_ON;
+}
+
 /* What a walk's end means. */
 static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
     const struct eh2sframe_walk_frame *frame, const struct unwinder_place *place)
@@ -223,6 +245,7 @@ static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
 	    .cache = &unwinder->cache};
 	enum eh2sframe_walk_why end = EH2SFRAME_WALK_WHY_GOES_ON;
 	struct unwinder_place *place = NULL;
+	uint32_t guessed = 0;
 
 	while (end == EH2SFRAME_WALK_WHY_GOES_ON) {
 		if (walked->n == UNWINDER_MAX_FRAMES) {
@@ -239,11 +262,15 @@ static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
 			      (frame->flags & EH2SFRAME_WALK_FRAME_GUESSED
 				      ? PROFILE_FRAME_GUESSED
 				      : 0));
+		guessed |= frame->flags & EH2SFRAME_WALK_FRAME_GUESSED;
 		frame->pc = place->known;
+		walk->pc = frame->pc - !(frame->flags & EH2SFRAME_WALK_FRAME_EXACT);
 		end = walk->space ? eh2sframe_walk_step(&space, frame)
 				  : EH2SFRAME_WALK_WHY_NO_MODULE;
 	}
 	walked->why = walk_ended(walk, end, frame, place);
+	if (guessed && walked->why == PROFILE_OUTERMOST)
+		walked->why = PROFILE_GUESSED;
 	return true;
 }
 

@@ -137,7 +137,7 @@ static void check_events(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct profile_load_options options = {.guess = size & 1};
+	const struct profile_load_options options = {.no_guess = size & 1};
 	struct profile profile = {0};
 	struct err err = {0};
 	int fd = memfd_create("recording", MFD_CLOEXEC);

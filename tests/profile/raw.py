@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""raw.py RECORD FOLD: eh2sframe-fold on raw recordings: rows of the files that are there, and --guess."""
+"""raw.py RECORD FOLD: eh2sframe-fold on raw recordings: rows of the files that are there, and code without CFI."""
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -65,11 +66,67 @@ none = run(fold, path)
 tap.check(none.returncode == 0 and "end: file without rows" in none.stderr, "without the file there are no rows", none)
 
 path = recorded("bare", *WITHOUT_ROWS)
-right, wrong = inner(path)
-tap.check(right == 0 and wrong > 100, "code without CFI: its callers are not found", (right, wrong))
+right, wrong = inner(path, "--no-guess")
+tap.check(right == 0 and wrong > 100, "--no-guess: callers of code without CFI are not found", (right, wrong))
 # A leaf has no frame pointer of its own, so its caller is left out.
-found = folded(fold, path, "--guess")
+found = folded(fold, path)
 right = sum(n for stack, n in found.items() if stack.endswith((";main;outer;inner", ";main;outer;middle;inner")))
-tap.check(right > 100 and right >= sum(found.values()) * 9 // 10, "--guess finds them by the frame pointer", found)
+tap.check(right > 100 and right >= sum(found.values()) * 9 // 10, "the frame pointer leads to them", found)
+
+
+def outermost(found):
+    """Of samples that have main: those that have the caller of main, too, which has CFI."""
+    has_main = {stack: n for stack, n in found.items() if ";main;" in stack}
+    return sum(n for stack, n in has_main.items() if not stack.split(";")[1].startswith(("main", "[incomplete"))), sum(has_main.values())
+
+
+def counts_apart(words, first, more, what):
+    """The summary's first number has no stack that a frame pointer led to."""
+    run = tap.run(*words)
+    shares = [float(share) for share in re.findall(r"([0-9.]+) ?%", run.stderr)[:2]]
+    tap.check(run.returncode == 0 and len(shares) == 2 and shares[0] <= first and shares[1] >= more and
+              "with frames by frame pointers" in run.stderr, what, run.stderr)
+
+
+got, of = outermost(found)
+tap.check(of > 100 and got >= of * 99 // 100, "and from the last of them to its caller, whose frame pointer is none", found)
+counts_apart([fold, "-o", "out", path], 10, 90, "the summary counts them apart")
+
+# Code in no file, which keeps frame pointers, and is called by code with CFI that keeps something else in the register.
+with open("jit.c", "w", encoding="utf-8") as file:
+    file.write("""#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+__attribute__((noinline, noclone)) void caller(void *code)
+{
+#ifdef __x86_64__
+	__asm__ volatile("mov $17, %%ebp; call *%0" : : "r"(code) : "rbp", "rcx", "memory", "cc");
+#endif
+}
+int main(void)
+{
+	/* push %rbp; mov %rsp,%rbp; call 1f; pop %rbp; ret; 1: push %rbp; mov %rsp,%rbp; mov $200000,%ecx; 2: dec %ecx; jnz 2b; pop %rbp; ret */
+	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xe8, 2, 0, 0, 0, 0x5d, 0xc3, 0x55, 0x48, 0x89, 0xe5,
+					     0xb9, 0x40, 0x0d, 3, 0, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3};
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const clock_t end = clock() + CLOCKS_PER_SEC / 2;
+
+	memcpy(at, code, sizeof(code));
+	while (clock() < end)
+		caller(at);
+	return 0;
+}
+""")
+if os.uname().machine == "x86_64":
+    tap.must("gcc", "-O2", "-fomit-frame-pointer", "-mno-red-zone", "-o", "jit", "jit.c")
+    for options, share in (([], 0.99), (["--no-guess"], 0)):
+        title = "code in no file" + "".join(f", {option}" for option in options)
+        tap.must(record, "--user", "-q", "-F", "999", *options, "-o", "jit.rec", "./jit")
+        found = {stack: n for stack, n in folded(fold, "jit.rec").items() if "[unknown]" in stack}
+        right = sum(n for stack, n in found.items() if re.search(r"^jit;[^\[].*;main;caller;\[unknown\];\[unknown\]$", stack))
+        tap.check(sum(found.values()) > 100 and (right >= share * sum(found.values()) if share else right == 0), title, found)
+    counts_apart([record, "--user", "-F", "999", "-o", "jit.rec", "./jit"], 5, 90, "the recorder's summary counts it apart")
+else:
+    tap.skip("code in no file", "code of another machine")
 shutil.rmtree(work)
 tap.plan()

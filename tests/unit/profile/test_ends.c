@@ -131,4 +131,6 @@ UNIT(at_a_zero)
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
 		ck_assert_int_eq(profile_why_complete(why),
 		    why == PROFILE_OUTERMOST || why == PROFILE_NO_STACK);
+	ck_assert(profile_why_outermost(PROFILE_GUESSED));
+	ck_assert(!profile_why_outermost(PROFILE_GIVEN));
 }

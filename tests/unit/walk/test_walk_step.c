@@ -214,6 +214,26 @@ UNIT(a_guess_is_marked)
 	ck_assert_uint_eq(frame.flags, 0);
 }
 
+/* The caller of a chain's last frame keeps anything in the register, and has a row. */
+UNIT(the_last_link_is_a_guess)
+{
+	struct eh2sframe_walk_frame before = frame;
+
+	space.guess = true;
+	before.pc = TEXT + 0x80;
+	stack[10] = 1;
+	for (int row = 0; row < 2; row++) {
+		frame = before;
+		stack[11] = TEXT + (row ? 0x11 : 0x81);
+		ck_assert_int_eq(
+		    step(), row ? EH2SFRAME_WALK_WHY_GOES_ON : EH2SFRAME_WALK_WHY_NO_ROW);
+	}
+	ck_assert_uint_eq(frame.pc, TEXT + 0x11);
+	ck_assert_uint_eq(frame.sp, STACK + 96);
+	ck_assert_uint_eq(
+	    frame.flags, EH2SFRAME_WALK_FRAME_GUESSED | EH2SFRAME_WALK_FRAME_NO_FP);
+}
+
 UNIT(an_implausible_guess_is_none)
 {
 	struct eh2sframe_walk_frame before = frame;
