@@ -14,6 +14,9 @@
 #include "base/err.h"
 #include "base/hash_slots.h"
 
+/* The recording that eh2sframe-record writes and eh2sframe-fold reads, unless they are told another. */
+#define PROFILE_RECORDING "eh2sframe.recording"
+
 /* Why the walk of a sample's stack ended. 1 to 8 are those of enum eh2sframe_walk_why; walk_ended
  * (unwinder_walk.c) has the others. */
 enum profile_why {

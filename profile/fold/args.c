@@ -8,6 +8,7 @@
 #include "base/program/fail.h"
 #include "base/program/print.h"
 #include "profile/fold/command.h"
+#include "profile/profile.h"
 
 enum {
 	FOLD_OPT_FORMAT = 256,
@@ -29,11 +30,11 @@ static const struct option fold_options[] = {
 };
 
 static const char fold_help[] =
-    "Usage: eh2sframe-fold [OPTION...] RECORDING\n"
+    "Usage: eh2sframe-fold [OPTION...] [RECORDING]\n"
     "\n"
     "Writes what eh2sframe-record recorded for people and for other programs. RECORDING "
-    "- is "
-    "standard input.\n"
+    "- is\n"
+    "standard input; without one it reads " PROFILE_RECORDING ".\n"
     "\n"
     "      --format=folded|html     a line for each stack (folded, the default), or a "
     "flame graph for browsers\n"
@@ -129,9 +130,9 @@ bool fold_args_parse(
 	while ((option = getopt_long(argc, argv, "o:qhV", fold_options, NULL)) >= 0)
 		if (!fold_option(option, optarg, args, error))
 			return false;
-	if (argc - optind != 1)
+	if (argc - optind > 1)
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "give one recording; see eh2sframe-fold --help");
-	args->recording = argv[optind];
-	return fold_add_dir("/usr/lib/debug", args, error);
+	args->recording = optind < argc ? argv[optind] : PROFILE_RECORDING;
+	return fold_add_dir(FOLD_DEBUG_DIR, args, error);
 }

@@ -5,16 +5,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/attr.h"
 #include "include/eh2sframe.h"
 #include "profile/load.h"
+
+#define FOLD_DEBUG_DIR "/usr/lib/debug"
 
 enum fold_format { FOLD_FOLDED, FOLD_HTML };
 
 struct fold_args {
 	enum fold_format format;
 	const char *recording;
+	const char *title;  /* of the recording in messages; NULL: its own name */
 	const char *output; /* NULL: standard output */
 	const char **debug_dirs;
 	size_t n_debug_dirs, cap_debug_dirs;
@@ -31,5 +35,9 @@ ATTR_MUST_CHECK bool fold_args_parse(
 
 /* Does it all, and prints what goes wrong. Returns the exit status. */
 int fold_run(const struct fold_args *args);
+
+/* Whether the output is no link. file: what was opened, and not emptied yet; it can have been a link then. */
+ATTR_MUST_CHECK bool fold_is_no_link(
+    const char *path, FILE *file, struct eh2sframe_error *error);
 
 #endif

@@ -81,7 +81,7 @@ static void fold_summary(const struct fold_args *args, const struct profile *pro
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
 		complete += profile_why_complete(why) ? counts[why] : 0;
 	fprintf(stderr, "%s: ", print_program);
-	plain_print(args->recording, stderr);
+	plain_print(args->title ? args->title : args->recording, stderr);
 	fprintf(stderr, ": %zu sample%s, %.2f%% with complete stacks", n, num_s(n),
 	    (double)complete * 100 / (double)n);
 	if (counts[PROFILE_GUESSED])
@@ -96,7 +96,13 @@ static void fold_summary(const struct fold_args *args, const struct profile *pro
 	if (profile->info.n_others)
 		fprintf(stderr, "; %" PRIu64 " samples of other events left out",
 		    profile->info.n_others);
-	fputs(profile->info.cut_off ? "; the recording was cut off\n" : "\n", stderr);
+	if (profile->info.cut_off)
+		fputs("; the recording was cut off", stderr);
+	if (args->format == FOLD_HTML && args->output && !args->title) {
+		fputs("; open ", stderr);
+		plain_print(args->output, stderr);
+	}
+	fputc('\n', stderr);
 }
 
 static bool fold_names(const struct fold_args *args, const struct profile *profile,
@@ -110,8 +116,7 @@ static bool fold_names(const struct fold_args *args, const struct profile *profi
 	return naming_run(profile, &options, naming, &err) || fold_failed(&err, error);
 }
 
-/* Whether the output is no link. file: what was opened, and not emptied yet; it can have been a link then. */
-static bool fold_is_no_link(const char *path, FILE *file, struct eh2sframe_error *error)
+bool fold_is_no_link(const char *path, FILE *file, struct eh2sframe_error *error)
 {
 	struct stat named, opened;
 
@@ -150,7 +155,7 @@ int fold_run(const struct fold_args *args)
 {
 	struct profile profile = {0};
 	struct eh2sframe_error error;
-	const char *path = args->recording;
+	const char *path = args->title ? args->title : args->recording;
 	bool ok = fold_read(args, &profile, &error);
 
 	if (ok && !profile.n_samples)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/record/args.h"
 
+#include "profile/profile.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -26,8 +28,10 @@ void record_args_help(void)
 	     "  -p, --pid=PID        records a process and those that it starts\n"
 	     "  -a, --all            records the whole system\n"
 	     "  -d, --duration=S     ends after S seconds\n"
-	     "  -o, --output=FILE    the recording (default eh2sframe.recording; - is "
-	     "standard output)\n"
+	     "  -o, --output=FILE    the recording (default " PROFILE_RECORDING
+	     "); a name that ends\n"
+	     "                       in .html or .folded: its flame graph, or folded "
+	     "stacks\n"
 	     "  -e, --event=cpu-clock|cycles  what is counted (default cpu-clock)\n"
 	     "  --user               no frames of the kernel\n"
 	     "  --stack-size=BYTES   of each copy of a stack (default 32768; at most "
@@ -152,7 +156,7 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	};
 	int option;
 
-	*args = (struct record_args){.output = "eh2sframe.recording",
+	*args = (struct record_args){.output = PROFILE_RECORDING,
 	    .frequency = 99,
 	    .stack_size = ARGS_STACK,
 	    .guess = true};

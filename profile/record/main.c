@@ -3,10 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/plain.h"
+#include "base/program/print.h"
 #include "include/eh2sframe.h"
 #include "profile/mapped.h"
+#include "profile/record/picture.h"
 #include "profile/record/recorder.h"
 
 static int record_fail(const struct err *err, int status)
@@ -28,26 +31,48 @@ static int record_status(const struct recorder *recorder)
 	return WEXITSTATUS(recorder->status);
 }
 
-static int record(const struct record_args *args)
+/* The flame graph is made before the command is waited for: with -d it may go on. */
+static int record_done(struct recorder *recorder, const struct picture *picture)
+{
+	const struct record_args *args = recorder->args;
+	bool ok = !picture->path || picture_write(picture, args->quiet);
+
+	if (!picture->path && !args->quiet) {
+		recorder_summary(recorder);
+		if (recorder->unwinder.n_samples > 0) {
+			fputs("; see it: eh2sframe-fold --format=html -o graph.html ",
+			    stderr);
+			plain_print(args->output, stderr);
+		}
+		fputc('\n', stderr);
+	}
+	recorder_command_drop(recorder);
+	return ok ? record_status(recorder) : RECORD_FAILED;
+}
+
+static int record(struct record_args *args)
 {
 	struct recorder recorder;
+	struct picture picture;
 	struct err err = {.kind = ERR_NONE};
 	int status;
 
+	if (!picture_begin(&picture, args, &err))
+		return record_fail(&err, RECORD_FAILED);
 	if (!recorder_begin(&recorder, args, &err)) {
+		picture_blame(&picture, &err);
 		status =
 		    record_fail(&err, recorder.denied ? RECORD_DENIED : RECORD_FAILED);
 	} else if (!recorder_run(&recorder, &err) || !recorder_end(&recorder, &err)) {
+		picture_blame(&picture, &err);
 		status = record_fail(
 		    &err, recorder.cannot_run ? recorder.cannot_run : RECORD_FAILED);
 	} else {
-		if (!args->quiet)
-			recorder_summary(&recorder);
-		/* With -d it may go on. */
-		recorder_command_drop(&recorder);
-		status = record_status(&recorder);
+		status = record_done(&recorder, &picture);
 	}
 	recorder_free(&recorder);
+	if (picture.fd >= 0)
+		close(picture.fd);
 	return status;
 }
 
@@ -56,6 +81,7 @@ int main(int argc, char **argv)
 	struct record_args args;
 	struct err err;
 
+	print_program = "eh2sframe-record";
 	profile_survive_truncation();
 	if (!record_args_read(argc, argv, &args, &err))
 		return record_fail(&err, RECORD_FAILED);

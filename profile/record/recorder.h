@@ -70,7 +70,7 @@ void recorder_command_drop(struct recorder *recorder);
 
 /* recorder_walk.c: the thread that walks stacks. */
 void *recorder_walk(void *context);
-/* The line of the summary on standard error. */
+/* The line of the summary on standard error, without its end. */
 void recorder_summary(const struct recorder *recorder);
 
 #endif

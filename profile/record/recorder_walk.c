@@ -196,7 +196,7 @@ void recorder_summary(const struct recorder *recorder)
 		    "; %llu mappings, processes, threads or files were forgotten, as "
 		    "there were too many",
 		    (unsigned long long)forgotten);
-	fprintf(stderr, "%s\n",
+	fprintf(stderr, "%s",
 	    recorder->perf.kernel || recorder->args->user
 		? ""
 		: "; frames of the kernel are not permitted");

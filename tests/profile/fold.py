@@ -290,7 +290,7 @@ def errors(path):
         file.write("no recording\n")
     empty = Recording().write(WRITER, "empty.rec")
     for what, argv, status, text in (
-        ("no argument", [], 2, "give one recording"), ("two recordings", [path, path], 2, "give one recording"),
+        ("no argument", [], 3, "eh2sframe.recording: cannot open: No such file"), ("two recordings", [path, path], 2, "give one recording"),
         ("an unknown option", ["--nothing", path], 2, "--help"),
         ("an unknown format", ["--format=svg", path], 2, "--format=svg"),
         ("no such file", ["none.rec"], 3, "none.rec: cannot open: No such file"),

@@ -92,6 +92,9 @@ got, of = outermost(found)
 tap.check(of > 100 and got >= of * 99 // 100, "and from the last of them to its caller, whose frame pointer is none", found)
 counts_apart([fold, "-o", "out", path], 10, 90, "the summary counts them apart")
 
+tap.must(record, "-q", "-F", "999", "./bare")
+tap.check(";main;" in tap.must(fold), "without a name the one writes and the other reads the same recording")
+
 # Code in no file, which keeps frame pointers, and is called by code with CFI that keeps something else in the register.
 with open("jit.c", "w", encoding="utf-8") as file:
     file.write("""#include <string.h>

@@ -164,6 +164,25 @@ with open("stdout", "wb") as file:
     run = subprocess.run([record, "-q", "-o", "/dev/stdout", "true"], stdout=file, stderr=subprocess.PIPE, check=False)
 tap.check(run.returncode == 0 and open("stdout", "rb").read(8) == b"PERFILE2", "-o /dev/stdout", run)
 
+# A flame graph or folded stacks at once.
+os.mkdir("pictures")
+os.symlink("nothing", "pictures/link.html")
+for path in ("pictures/graph.html", "pictures/stacks.folded"):
+    run = tap.run(record, "-F", "999", "-o", path, "sh", "-c", f"{stacks}; exit 7")
+    text = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
+    tap.check(run.returncode == 7 and re.match(rf"eh2sframe-record: {path}: [0-9]+ samples, ", run.stderr) and
+              ('"inner"' in text and text.endswith("</html>\n") if path.endswith("html") else
+               sum(int(line.split()[-1]) for line in text.splitlines() if ";outer;middle;inner" in line) > 100),
+              f"{os.path.splitext(path)[1]}: no recording is left, and the status is the command's", f"{run}\n{text[:2000]}")
+for path, command, status, says in (("none/x.html", "true", 125, "none/x.html: no file can be made there"),
+                                    ("pictures/link.html", "true", 125, "is a symbolic link; "),
+                                    ("pictures/x.html", "true", 125, "pictures/x.html: the recording has no samples"),
+                                    ("pictures/x.html", "/nonexistent/program", 127, "/nonexistent/program: ")):
+    run = tap.run(record, "-F", "1", "-o", path, command)
+    tap.check(run.returncode == status and says in run.stderr and run.stderr.count("\n") == 1, f"no picture: {says}", run)
+tap.check(sorted(os.listdir("pictures")) == ["graph.html", "link.html", "stacks.folded"], "nothing else is left",
+          os.listdir("pictures"))
+
 # Without permission.
 if os.geteuid() == 0 and shutil.which("setpriv"):
     os.chmod(work, 0o777)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/record/picture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/program/print.h"
+
+static bool picture_ends(const char *path, const char *end)
+{
+	size_t n = strlen(path), length = strlen(end);
+
+	return n > length && strcmp(path + n - length, end) == 0;
+}
+
+/* A file without a name in the folder of path: there is room for the output, too. */
+static int picture_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+
+	free(folder);
+	/* Some file systems have none, and a file that is there can be in a folder that takes no new one. */
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || access(path, W_OK) == 0))
+		fd = memfd_create("eh2sframe-record", MFD_CLOEXEC);
+	return fd;
+}
+
+bool picture_begin(struct picture *picture, struct record_args *args, struct err *err)
+{
+	struct eh2sframe_error error;
+	const char *path = args->output;
+
+	*picture = (struct picture){.fd = -1};
+	if (picture_ends(path, ".html"))
+		picture->format = FOLD_HTML;
+	else if (picture_ends(path, ".folded"))
+		picture->format = FOLD_FOLDED;
+	else
+		return true;
+	if (!fold_is_no_link(path, NULL, &error))
+		return err_set(err, ERR_IO, "%s: %s", path, error.text);
+	if (access(path, W_OK) != 0 && errno != ENOENT)
+		return err_set_errno(err, "%s: it cannot be written", path);
+	picture->fd = picture_file(path);
+	if (picture->fd < 0)
+		return err_set_errno(err, "%s: no file can be made there", path);
+	picture->path = path;
+	snprintf(picture->recording, sizeof(picture->recording), "/proc/self/fd/%d",
+	    picture->fd);
+	args->output = picture->recording;
+	return true;
+}
+
+bool picture_write(const struct picture *picture, bool quiet)
+{
+	const char *debug_dirs[] = {FOLD_DEBUG_DIR};
+	const struct fold_args args = {.format = picture->format,
+	    .recording = picture->recording,
+	    .title = picture->path,
+	    .output = picture->path,
+	    .debug_dirs = debug_dirs,
+	    .n_debug_dirs = 1,
+	    .quiet = quiet};
+
+	return fold_run(&args) == EH2SFRAME_DONE;
+}
+
+void picture_blame(const struct picture *picture, struct err *err)
+{
+	const struct err was = *err;
+	size_t n = strlen(picture->recording);
+
+	if (picture->path && strncmp(was.text, picture->recording, n) == 0)
+		snprintf(err->text, sizeof(err->text), "%.*s%s",
+		    (int)(sizeof(err->text) / 2), picture->path, was.text + n);
+}
