@@ -133,8 +133,27 @@ async function search(page, tools) {
 	tools.check((await matched('of libc')).includes('65 samples of libc.so.6'), 'a file marks its functions');
 	await page.getByRole('button', { name: 'count(std::vector' }).click();
 	tools.check((await matched('40 samples')).includes('40.0% matched'), 'a row of the table marks its function');
+	// The widest first: main of shop has 70 samples, that of till 25.
+	const top = await graphOf(page).evaluate((graph) => graph.getBoundingClientRect().top);
+	await box.fill('^main$|^pay$|^till$');
+	await matched('samples');
+	await page.getByRole('button', { name: 'Next' }).click();
+	await says(page, tools, ['main', '70 samples'], 'Next begins with the widest');
+	tools.same(await graphOf(page).evaluate((graph) => graph.getBoundingClientRect().top), top, 'a search moves nothing');
 	await box.fill('');
 	await matched('');
+}
+
+// What boxes say that have no room for a whole name.
+async function labels(page, tools) {
+	for (const [name, letters, wanted] of [['std::vector<int>::push_back(int const&)', 9, 'push_back'],
+		['std::vector<int>::push_back(int const&)', 30, 'std::vector::push_back'],
+		['Result<A> v8::(anonymous namespace)::Parser::run<false>(char, int) const', 12, 'Parser::run'],
+		['main.(*server).run', 10, 'main..run'], ['operator new(unsigned long)', 9, 'operator\u2026'], ['main', 4, 'main']])
+		tools.same(await page.evaluate(([text, n]) => drawLabel(text, n), [name, letters]), wanted, wanted + ' of ' + name);
+	const full = await page.locator('canvas.frames').evaluate((canvas) =>
+		canvas.closest('.graph').offsetWidth - canvas.getBoundingClientRect().width);
+	tools.same(full, 2, 'the root has all the width between the borders');
 }
 
 async function threads(page, tools) {
@@ -150,7 +169,7 @@ async function threads(page, tools) {
 	const got = await until(rows, (all) => all.length === 4);
 	tools.check(got.length === 4 && got[0].includes('20 80.0%') && got[0].includes('memcpy') && got[1].startsWith('5 20.0%')
 		&& got[1].includes('Close'), 'the table has its functions, by samples on top', got);
-	await page.getByRole('button', { name: 'In the stack' }).click();
+	await page.getByRole('button', { name: 'Total' }).click();
 	const sorted = await until(rows, (all) => all[0].includes('pay'));
 	tools.check(sorted[0].startsWith('0 0% 25 100%') && sorted[0].includes('pay'),
 		'or in the stack, where one that calls itself counts once', sorted);
@@ -252,6 +271,7 @@ module.exports = async (tools) => {
 	await mouse(page, tools);
 	await keys(page, tools);
 	await search(page, tools);
+	await labels(page, tools);
 	await threads(page, tools);
 	await tools.close(page, 'a small recording');
 	await looks(tools);

@@ -6,24 +6,30 @@ const drawRow = 20;
 const drawLeast = 1;
 const drawFont = '12px ui-monospace, "SF Mono", Consolas, "DejaVu Sans Mono", monospace';
 
-// The name without parameters and template arguments, for frames that have no room for all.
+// The name without parameters, template arguments and return type, for frames that have no room for all.
 function drawShort(name) {
-	let depth = 0, out = '';
+	let depth = 0, out = '', end = -1;
 
 	if (!/[<(]/.test(name) || /operator/.test(name) || name.startsWith('[')) return name;
 	for (const char of name) {
+		if (char === '(' && !depth) end = out.length;
+		// The name goes on: "main.(*server).run", "(anonymous namespace)::run".
+		else if (!depth && out.length === end && char !== ' ') end = -1;
 		if (char === '<' || char === '(') depth += 1;
 		if (!depth) out += char;
 		if ((char === '>' || char === ')') && depth) depth -= 1;
 	}
+	// Only a function with parameters can have its type in front.
+	if (end > 0) out = out.slice(out.lastIndexOf(' ', end - 1) + 1, end);
 	return out.trim() || name;
 }
 
-// What fits, or nothing.
+// What fits, or nothing. The end of a name tells more than its namespaces.
 function drawLabel(name, letters) {
 	if (name.length <= letters) return name;
 	if (letters < 3) return '';
-	const short = drawShort(name);
+	let short = drawShort(name);
+	while (short.length > letters && short.includes('::')) short = short.slice(short.indexOf('::') + 2);
 	return short.length <= letters ? short : short.slice(0, letters - 1) + '\u2026';
 }
 

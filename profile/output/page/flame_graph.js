@@ -92,12 +92,14 @@ function graphShow(graph, view, keep) {
 
 	graph.view = view;
 	graph.hover = -1;
-	view.deepest = drawDeepest(view.tree, view.zoom, Math.max(box.clientWidth, 1));
+	view.deepest = drawDeepest(view.tree, view.zoom, Math.max(box.offsetWidth, 1));
 	const rows = (view.deepest + 1) * drawRow;
 	// With the lines below it, it fits the window.
 	const room = innerHeight - (box.getBoundingClientRect().top + scrollY) - 84;
 	graph.height = Math.min(rows, Math.max(Math.floor(room), Math.floor(innerHeight * 0.5), 6 * drawRow));
 	box.style.height = graph.height + 'px';
+	// Only a graph that scrolls gives width to a scroll bar.
+	box.style.overflowY = rows > graph.height ? 'auto' : 'hidden';
 	graph.space.style.height = rows + 'px';
 	graph.space.style.marginTop = -graph.height + 'px';
 	graph.width = box.clientWidth;

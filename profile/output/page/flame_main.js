@@ -248,7 +248,7 @@ function mainTools() {
 	main.table = tableNew(main.report, pick);
 	return { pick, tools: dom('div', { class: 'tools' }, domField('Search', main.search),
 		dom('div', { class: 'buttons', role: 'group', 'aria-label': 'Found frames' }, main.steps),
-		main.matched, dom('span', { class: 'fill' }), domField('Threads', main.threads),
+		main.matched, domField('Threads', main.threads),
 		dom('div', { class: 'buttons', role: 'group', 'aria-label': 'Direction' }, main.ways.map((way) => way[1]))) };
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The functions below the frame that is shown, as a table.
 
-const tableColumns = [['self', 'On top', 'the function ran itself'],
-	['total', 'In the stack', 'the function or one that it called ran']];
+const tableColumns = [['self', 'Self', 'the function ran itself'],
+	['total', 'Total', 'the function or one that it called ran']];
 const tableRows = [25, 100, 1000];
 
 // pick(name): somebody chose a function.

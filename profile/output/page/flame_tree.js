@@ -121,7 +121,8 @@ function treePath(tree, node, nameOf) {
 	return names;
 }
 
-// Samples in and below nodes of matched functions, each once. found has these nodes, outermost ones alone.
+// Samples in and below nodes of matched functions, each once. found has these nodes, outermost ones alone, the widest
+// first.
 function treeMatch(tree, zoom, matches) {
 	const found = [];
 	let samples = 0;
@@ -135,6 +136,7 @@ function treeMatch(tree, zoom, matches) {
 			i += 1;
 		}
 	}
+	found.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
 	return { found, samples };
 }
 
