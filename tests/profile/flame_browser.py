@@ -78,7 +78,8 @@ def many(count):
 def deep():
     rec = Recording(command="deep")
     prog = rec.module("/bin/deep")
-    rec.deep(3000, rec.thread(1, 1, "deep"), [rec.frame(FILE, i, prog, name=f"f{i}") for i in range(3)])
+    frames = [rec.frame(FILE, i, prog, name=f"f{i}") for i in range(3)]
+    rec.sample(rec.thread(1, 1, "deep"), frames * 1000)
     return rec
 
 
