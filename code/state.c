@@ -362,8 +362,7 @@ static void step_call(struct code_state *state, const struct code_abi *abi)
 	const struct code_value sp = state->regs[abi->sp];
 
 	code_state_forget_below(state, sp);
-	/* On s390x, the callee may save registers where its caller has made room: behind two words, above SP. OCaml's functions
-	 * make none, and keep their own words there. */
+	/* On s390x, the callee may save registers behind two words above SP, where OCaml's functions keep words of their own. */
 	if (abi->sp_exit_off)
 		code_state_lose(
 		    state, code_value_plus(sp, 16), (uint8_t)(-abi->sp_exit_off - 16));
