@@ -262,7 +262,8 @@ int main(int argc, char **argv)
 		void (*add)(struct maker *maker, char *line);
 	} kinds[] = {{"info", add_info}, {"module", add_module}, {"frame", add_frame},
 	    {"thread", add_thread}, {"sample", add_sample}};
-	struct maker maker = {.thread = SIZE_MAX};
+	/* What it has made lives as long as it. */
+	static struct maker maker = {.thread = SIZE_MAX};
 	struct perfdata_about about;
 	char *line = NULL, *words[2] = {NULL};
 	char machine[] = "x86_64";
@@ -288,6 +289,7 @@ int main(int argc, char **argv)
 	about = (struct perfdata_about){
 	    maker.host, maker.release, machine, maker.event, words};
 	must(perfdata_end(&maker.writer, &about, &err));
-	/* What it has made lives as long as it. */
+	perfdata_writer_free(&maker.writer);
+	free(line);
 	return 0;
 }
