@@ -204,6 +204,8 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 	struct perfdata_header header;
 	struct stat st;
 
+	/* Whether bytes are not there or could not be read is told by the kind. */
+	*err = (struct err){0};
 	*perfdata = (struct perfdata){.fd = fd};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		*texts[i] = strdup("");

@@ -113,7 +113,6 @@ bool profile_load(struct profile *profile, int fd, const char *name,
 	struct load *load = calloc(1, sizeof(*load));
 	bool ok;
 
-	*err = (struct err){0};
 	if (!load)
 		return err_set_nomem(err);
 	load->profile = profile;
