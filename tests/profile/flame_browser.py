@@ -45,7 +45,8 @@ def shop():
         (2, till, ["main", "pay", "pay", "Close"], 1),
     ):
         for _ in range(count):
-            rec.sample(thread, [at[name] for name in names], why)
+            # From 1 to 3 s.
+            rec.sample(thread, [at[name] for name in names], why, time=10**9 + 2 * 10**9 * rec.n["sample"] // 99)
     return rec
 
 

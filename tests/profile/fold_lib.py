@@ -22,7 +22,7 @@ class Recording:
                  release="6.0"):
         self.written = written
         self.lines = [f"info {quoted(command)} {quoted(event)} {quoted(unit)} {frequency} {quoted(host)} {quoted(release)}"]
-        self.n = {"module": 0, "frame": 0, "thread": 0}
+        self.n = {"module": 0, "frame": 0, "thread": 0, "sample": 0}
 
     def add(self, kind, line):
         self.lines.append(f"{kind} {line}")
@@ -39,6 +39,7 @@ class Recording:
         return self.add("thread", f"{pid} {tid} {quoted(comm)}")
 
     def sample(self, thread, frames, why=OUTERMOST, weight=1000000, time=10**9, cpu=0):
+        self.n["sample"] += 1
         self.lines.append(" ".join(map(str, ["sample", time, weight, cpu, thread, why, *frames])))
 
     def write(self, program, path):
