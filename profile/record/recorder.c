@@ -56,6 +56,13 @@ static bool recorder_output(struct recorder *recorder, struct err *err)
 		    "%s: it is not a regular file, and what a recording begins with is "
 		    "known at its end; name a file with -o",
 		    path);
+	/* A new file may have another owner, too, where its file system has none. */
+	if (!recorder->is_fresh && st.st_uid != geteuid())
+		return err_set(err, ERR_IO,
+		    "%s: it belongs to another user, who could read the recording; "
+		    "remove "
+		    "it, or name another file",
+		    path);
 	return (st.st_mode & 0077) == 0 || fchmod(recorder->fd, 0600) == 0 ||
 	       err_set_errno(err,
 		   "%s: others can read it, and it cannot be made yours alone", path);

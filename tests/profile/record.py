@@ -153,6 +153,10 @@ for path in ("new", "old"):
     run = subprocess.run([record, "-q", "-o", path, "true"], umask=0, capture_output=True, check=False)
     tap.check(run.returncode == 0 and os.stat(path).st_mode & 0o777 == 0o600, f"its user's alone: a file that is {path}",
               f"{os.stat(path).st_mode:o} {run}")
+if os.geteuid() == 0:
+    os.chown("old", 12345, 12345)
+    run = subprocess.run([record, "-q", "-o", "old", "true"], capture_output=True, check=False)
+    tap.check(run.returncode == 125 and b"belongs to another user" in run.stderr, "a file of another user is not for a recording", run)
 open("victim", "w", encoding="ascii").write("mine")
 os.symlink("victim", "link")
 os.symlink("nothing", "dangling")
