@@ -7,7 +7,7 @@ so many times the file. TAP.
     linear.py EH2SFRAME some|all
 
 some: files of an eighth of the size. Work is instructions where the kernel counts them, else processor time. What the
-program takes for a file of one function is not counted.
+program takes for the smallest file of the kind is not counted.
 """
 
 import ctypes
@@ -264,7 +264,7 @@ def counter():
     return Seconds()
 
 
-WORK, STARTS = counter(), {}
+WORK = counter()
 
 
 def work_of(name, argv, runs=1):
@@ -298,12 +298,10 @@ def write(name, make, size):
 
 
 def compare(name, n, make, commands, again=True):
-    for size in (n, n * TIMES):
+    for size in (1, n, n * TIMES):
         write(str(size), make, size)
     for command, argv in commands.items():
-        if tuple(argv) not in STARTS:
-            STARTS[tuple(argv)] = work_of("1", argv, RUNS)[0]
-        start = STARTS[tuple(argv)]
+        start = work_of("1", argv, 3)[0]
         few, bad = work_of(str(n), argv, 2)
         many = worse = None
         for _ in range(RUNS):
@@ -313,6 +311,7 @@ def compare(name, n, make, commands, again=True):
             if ratio <= MOST or bad or worse:
                 break
             few = min(few, work_of(str(n), argv)[0])
+            start = min(start, work_of("1", argv)[0])
         # A time is not known well enough to be a fault where others use the machine: files four times as large decide,
         # on which the square would show all the more. (Four times the largest ones would be too large.)
         if again and WORK.unit == 1 and ratio > MOST and (SHARE > 1 or few - start < 0.01) and not bad and not worse:
@@ -326,8 +325,6 @@ def compare(name, n, make, commands, again=True):
 def main():
     with tempfile.TemporaryDirectory(prefix="linear.") as top:
         os.chdir(top)
-        with open("1", "wb") as file:
-            file.write(CASES["functions"][1](1))
         for name, (n, make) in CASES.items():
             compare(name, n // SHARE, make, COMMANDS)
         for name, (n, make, argv) in ALONE.items():
