@@ -41,7 +41,7 @@ enum profile_why {
 const char *profile_why_text(unsigned int why);
 /* Whether the stack has all its frames. */
 bool profile_why_complete(unsigned int why);
-/* Whether its outermost frame is that of the thread: also by frame pointers. */
+/* True if its outermost frame is that of the thread, also by frame pointers. */
 bool profile_why_outermost(unsigned int why);
 
 enum { PROFILE_BUILD_ID_MAX = 64 };

@@ -36,7 +36,7 @@ ATTR_MUST_CHECK bool fold_args_parse(
 /* Does it all, and prints what goes wrong. Returns the exit status. */
 int fold_run(const struct fold_args *args);
 
-/* Whether the output is no link. file: what was opened, and not emptied yet; it can have been a link then. */
+/* Refuses an output that is a link. file: what was opened, and not emptied yet; it can have been a link then. */
 ATTR_MUST_CHECK bool fold_is_no_link(
     const char *path, FILE *file, struct eh2sframe_error *error);
 

@@ -31,7 +31,7 @@ static size_t event_size_of(const struct event_layout *layout, uint64_t members)
 	return 8 * (size_t)__builtin_popcountll(layout->sample_type & members);
 }
 
-/* What the end of a record that is no sample takes. */
+/* Bytes at the end of a record that is no sample. */
 static size_t event_id_size(const struct event_layout *layout)
 {
 	return layout->id_all ? event_size_of(layout,

@@ -22,7 +22,7 @@ enum {
 /* A record's size is 16 bits. */
 enum { EVENT_MAX_SIZE = 65536, EVENT_MAX_BUILD_ID = 20 };
 
-/* Which members the records of an event have: of its struct perf_event_attr. */
+/* The members that the records of an event have, by its struct perf_event_attr. */
 struct event_layout {
 	uint64_t sample_type; /* PERF_SAMPLE_* */
 	uint64_t read_format; /* PERF_FORMAT_* */
@@ -84,7 +84,7 @@ ATTR_MUST_CHECK bool event_read(const uint8_t *bytes, size_t size,
 /* When it was, without a look at the rest; 0: it does not say. */
 uint64_t event_time(const uint8_t *bytes, size_t size, const struct event_layout *layout);
 
-/* Which event it is of: the number that perf.data has for it. false: it does not say. */
+/* Finds the number that perf.data has for the event of a record. false: it does not say. */
 ATTR_MUST_CHECK bool event_id(
     const uint8_t *bytes, size_t size, const struct event_layout *layout, uint64_t *id);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf.data says of the machine, the command and the files, behind its records. */
+/* The machine, the command and the files of perf.data, behind its records. */
 #include <stdlib.h>
 #include <string.h>
 

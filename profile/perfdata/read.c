@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "profile/perfdata/format.h"
 
-/* Of the events of one recording, and of their identifiers: one for each processor or thread. */
+/* Limits of one recording: its events, and their identifiers, one for each processor or thread. */
 enum { READ_MAX_ATTRS = 4096, READ_MAX_IDS = 1 << 24 };
 
 /* Fills the window. Nothing behind it is needed while records are not in their order. */
@@ -204,7 +204,7 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 	struct perfdata_header header;
 	struct stat st;
 
-	/* Whether bytes are not there or could not be read is told by the kind. */
+	/* The kind tells bytes that are not there from those that could not be read. */
 	*err = (struct err){0};
 	*perfdata = (struct perfdata){.fd = fd};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {

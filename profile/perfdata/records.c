@@ -24,7 +24,7 @@ static const struct perfdata_attr *records_attr(
 	return sample ? NULL : &perfdata->attrs[0];
 }
 
-/* Whether struct event knows it. */
+/* True for the records that struct event knows. */
 static bool records_is_known(uint32_t type)
 {
 	switch (type) {
@@ -82,7 +82,7 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 	return perfdata_bytes(perfdata, offset, header->size, err);
 }
 
-/* What comes behind a record of perf's, by its size. false: it cannot be read. */
+/* Bytes that come behind a record of perf's. false: it cannot be read. */
 static bool records_behind(const struct perf_event_header *header, const uint8_t *bytes,
     uint64_t *size, struct err *err)
 {

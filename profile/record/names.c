@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* Of all processes: a compiler that never stops must not fill the memory. */
+/* For all processes: a compiler that never stops must not fill the memory. */
 enum { NAMES_MAX_SEEN = 1 << 20, NAMES_MAX_NOTED = 1 << 21, NAMES_MAX_HOMES = 128 };
 
 static struct jit_home *names_home(struct names *names, uint32_t pid)

@@ -38,7 +38,7 @@ void names_note(struct names *names, const struct rows *rows, uint64_t address,
     const struct names_seen *seen);
 /* A process has ended: writes what its own code is called. */
 void names_of_process(struct names *names, uint32_t pid);
-/* Of all processes that are left. */
+/* Writes those of all processes that are left. */
 void names_end(struct names *names);
 void names_free(struct names *names);
 

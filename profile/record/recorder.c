@@ -143,7 +143,7 @@ static void recorder_raise_limit(void)
 	}
 }
 
-/* What the process of -p has used since this was called before. */
+/* Time that the process of -p has used since this was called before. */
 static void recorder_used(struct recorder *recorder)
 {
 	uint64_t now = proc_used(recorder->args->pid, recorder->perf.kernel);
@@ -370,7 +370,7 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	return true;
 }
 
-/* What is said of the recording behind its records. */
+/* Writes what stands behind the records. */
 static bool recorder_finish(struct recorder *recorder, struct err *err)
 {
 	const struct record_args *args = recorder->args;

@@ -134,7 +134,7 @@ static void walk_print_whys(const struct unwinder *unwinder)
 	}
 }
 
-/* Whether time a is less than nine tenths of time b by more than the chance of its samples. */
+/* True if time a is less than nine tenths of time b by more than the chance of its samples. */
 static bool walk_is_less(const struct recorder *recorder, double a, double b)
 {
 	double less = 0.9 * b - a;

@@ -17,7 +17,7 @@
 
 #include "base/sandbox/sandbox.h"
 
-/* What the process answers, in memory that both have: this, the section, the rules, the symbols,
+/* The answer of the process, in memory that both have: this, the section, the rules, the symbols,
  * and the text of their names. */
 struct apart_answer {
 	struct err err; /* kind ERR_NONE: it went well */
@@ -29,7 +29,7 @@ struct apart_symbol {
 	uint32_t name, rank; /* name: where it begins in the text */
 };
 
-/* Of one answer: no table of an honest file is larger. */
+/* Bytes of one answer: no table of an honest file is larger. */
 #define APART_MAX (UINT64_C(1) << 30)
 
 static bool apart_write(int fd, const void *bytes, size_t size)

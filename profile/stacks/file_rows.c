@@ -20,7 +20,7 @@
 #define ROWS_MAX_FILE ((int64_t)4 << 30)
 
 enum { ROWS_PATH_SIZE = 4096 + 64 };
-/* Of processor time: libLLVM takes one. */
+/* Seconds of processor time: libLLVM takes one. */
 enum { ROWS_SECONDS = 10 };
 
 void rows_free(struct rows *rows)
@@ -33,7 +33,7 @@ void rows_free(struct rows *rows)
 }
 
 /*
- * Whether a path of the process means the same file here: not where the process has another root, as in a container. Of one that
+ * True if a path of the process means the same file here: not where the process has another root, as in a container. Of one that
  * has ended, or that belongs to others, it is not known; the file's inode decides then.
  */
 static bool rows_is_here(uint32_t pid)
@@ -48,7 +48,7 @@ static bool rows_is_here(uint32_t pid)
 }
 
 /*
- * Whether a file has the mapped one's inode. The device alone tells nothing: btrfs and overlayfs show one to stat() and another one
+ * True if a file has the mapped one's inode. The device alone tells nothing: btrfs and overlayfs show one to stat() and another one
  * in the event. Overlayfs can show another inode there, too. Then only the link of the mapping itself leads to the file for sure.
  */
 static bool rows_same_inode(

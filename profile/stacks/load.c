@@ -79,7 +79,7 @@ static void load_vdso(struct load *load)
 		unwinder_vdso(&load->unwinder);
 }
 
-/* Whether the recording has copies of stacks. */
+/* True if the recording has copies of stacks. */
 static bool load_has_copies(const struct perfdata *perfdata)
 {
 	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

@@ -159,7 +159,7 @@ static bool unwinder_file_add(struct unwinder *unwinder, const struct event *map
 	return true;
 }
 
-/* Whether a file is that of a mapping, by name and build-id. */
+/* True if a file is that of a mapping, by name and build-id. */
 static bool unwinder_file_is(const struct unwinder_file *file, const struct event *map)
 {
 	return strcmp(file->path, map->text) == 0 &&

@@ -62,7 +62,7 @@ stepped() { # NAME FOLDER VISITS MIN-MARKED MIN-DISTINCT PROGRAM ARG...
 	shift 5
 	# 0 visits: every step is compared, up to a number.
 	how="--visits=$visits --steps=20000000"
-	[ "$visits" != 0 ] || how="--steps=$all --min=$((all / 40))"
+	[ "$visits" != 0 ] || how="--steps=$all --min=$((all / 8))"
 	# shellcheck disable=SC2086 # options in words
 	"$step" --marks="$scratch/$folder" $how --min-marked="$least" \
 		--min-distinct="$distinct" --env="LD_LIBRARY_PATH=$scratch/$folder:$scratch/plain" "$@" >out 2>errors
@@ -114,14 +114,14 @@ x265() { # FOLDER VISITS
 
 x264() {
 	for asm in sse2 ssse3 avx2 avx512; do
-		stepped "x264 --asm $asm" v2 8 150000 6000 v2/x264 --threads 1 --asm $asm --preset slow -o out.264 in8.y4m
+		stepped "x264 --asm $asm" v2 8 150000 6500 v2/x264 --threads 1 --asm $asm --preset slow -o out.264 in8.y4m
 	done
 	stepped 'x264, 10 bits' v2 8 150000 6000 v2/x264 --threads 1 --output-depth 10 --preset slow -o out10.264 in10.y4m
 }
 
 dav1d() { # FOLDER
 	for mask in ssse3 avx2 avx512icl; do
-		stepped "dav1d --cpumask $mask, $1" "$1" 10 25000 4700 "$1/dav1d" --threads 1 --cpumask $mask -i in8.ivf -o out.y4m
+		stepped "dav1d --cpumask $mask, $1" "$1" 10 25000 5500 "$1/dav1d" --threads 1 --cpumask $mask -i in8.ivf -o out.y4m
 		stepped "dav1d --cpumask $mask, 10 bits, $1" "$1" 10 20000 2500 "$1/dav1d" --threads 1 --cpumask $mask -i in10.ivf \
 			-o out.y4m
 	done
@@ -131,7 +131,7 @@ vpx() {
 	for codec in vp8 vp9; do
 		stepped "vpxenc $codec" v2 10 15000 2500 v2/vpxenc --codec=$codec --threads=1 --limit=4 --cpu-used=2 --ivf \
 			-o $codec.ivf in8.y4m
-		stepped "vpxdec $codec" v2 10 4500 700 v2/vpxdec --threads=1 -o out.y4m $codec.ivf
+		stepped "vpxdec $codec" v2 10 5000 800 v2/vpxdec --threads=1 -o out.y4m $codec.ivf
 	done
 }
 
@@ -141,16 +141,16 @@ ffmpeg() {
 	for flags in "-cpuflags $old" "-cpuflags $old+sse3+ssse3+sse4.1+sse4.2" ''; do
 		# shellcheck disable=SC2086 # options in words
 		for codec in mpeg4 mpeg2video mjpeg ffv1 huffyuv utvideo prores_ks snow libx264; do
-			stepped "ffmpeg $flags, $codec" v2 4 270 220 v2/ffmpeg -v error -nostdin $flags -y -i in8.y4m -c:v $codec \
+			stepped "ffmpeg $flags, $codec" v2 4 300 250 v2/ffmpeg -v error -nostdin $flags -y -i in8.y4m -c:v $codec \
 				-threads 1 -f nut $codec.nut
-			stepped "ffmpeg $flags, from $codec" v2 4 270 220 v2/ffmpeg -v error -nostdin $flags -threads 1 -i $codec.nut \
+			stepped "ffmpeg $flags, from $codec" v2 4 300 250 v2/ffmpeg -v error -nostdin $flags -threads 1 -i $codec.nut \
 				-vf scale=90:70,hue=h=30,yadif -threads 1 -f null -
 		done
 		# shellcheck disable=SC2086 # options in words
 		for codec in aac ac3 mp2 flac; do
-			stepped "ffmpeg $flags, $codec" v2 4 270 100 v2/ffmpeg -v error -nostdin $flags -y -f lavfi -i sine=440:d=0.3 \
+			stepped "ffmpeg $flags, $codec" v2 4 300 100 v2/ffmpeg -v error -nostdin $flags -y -f lavfi -i sine=440:d=0.3 \
 				-c:a $codec -ac 2 -f nut $codec.nut
-			stepped "ffmpeg $flags, from $codec" v2 4 270 100 v2/ffmpeg -v error -nostdin $flags -i $codec.nut -f null -
+			stepped "ffmpeg $flags, from $codec" v2 4 300 100 v2/ffmpeg -v error -nostdin $flags -i $codec.nut -f null -
 		done
 		# shellcheck disable=SC2086 # options in words
 		for file in out.hevc out10.264 vp8.ivf vp9.ivf; do
@@ -183,8 +183,8 @@ echo "# $(date +%T)"
 
 is 'step_numbers is built' driver step_numbers -lgmp
 is 'step_ciphers is built' driver step_ciphers -lhogweed -lnettle -lgmp
-stepped 'gmp' v2 300 2000000 2600 v2/step_numbers
-stepped 'gmp, version 3' v3 50 300000 2200 v3/step_numbers
+stepped 'gmp' v2 300 2000000 2800 v2/step_numbers
+stepped 'gmp, version 3' v3 50 300000 2400 v3/step_numbers
 stepped 'nettle' v2 20 800000 5500 v2/step_ciphers
 stepped 'nettle, version 3' v3 5 100000 5000 v3/step_ciphers
 echo "# $(date +%T)"
@@ -218,7 +218,7 @@ llvm=${llc%/bin/llc} llvm=${llvm##*-}
 llvm=${llc%/bin/llc} llvm=${llvm##*-}
 convert v2 2 "$root"/usr/lib/gcc/x86_64-linux-gnu/*/cc1plus "$root"/usr/bin/{python3.+([0-9]),openssl,sqlite3,ocamlopt.opt,rg} \
 	"$llc" "$libs"/libsqlite3.so.0 "$libs"/@(libLLVM-"$llvm".so.1|libLLVM.so."$llvm".1)
-all=${STEP_CODE_STEPS:-3000000}
+all=${STEP_CODE_STEPS:-600000}
 python=$(cd v2 && echo python3.+([0-9]))
 stepped 'cc1plus' v2 0 0 0 v2/cc1plus -quiet -O2 p.c -o p.s
 stepped 'python' v2 0 0 0 "v2/$python" -c 'import json; print(json.dumps({"a": [1, 2, {"b": 3}]}))'

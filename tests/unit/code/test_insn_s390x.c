@@ -2,6 +2,7 @@
 /* s390x instructions as their effects: known ones, and whatever bytes there are. */
 #include <stdlib.h>
 
+#include "code/state.h"
 #include "insn_s390x_cases.h"
 #include "tests/unit/code/effects_text.h"
 
@@ -73,4 +74,31 @@ UNIT(executes)
 	ck_assert_uint_eq(insn.effects[0].kind, CODE_STORE);
 	ck_assert_uint_eq(insn.effects[0].base, 15);
 	ck_assert_uint_eq(insn.effects[0].width, 4);
+}
+
+/* The return address after it is saved at an offset from SP, a call, and a load from there. */
+static struct code_value ra_after_call(uint8_t offset)
+{
+	const uint8_t code[] = {0xe3, 0xe0, 0xf0, offset, 0x00, 0x24, /* stg %r14 */
+	    0xc0, 0xe5, 0x00, 0x00, 0x10, 0x00,			      /* brasl %r14 */
+	    0xe3, 0xe0, 0xf0, offset, 0x00, 0x04};		      /* lg %r14 */
+	const struct code_abi *abi = code_abi(CODE_S390X);
+	struct code_state state;
+
+	code_state_entry(abi, &state);
+	for (size_t at = 0; at < sizeof(code); at += 6) {
+		struct code_insn insn;
+
+		ck_assert(code_insn_read(
+		    CODE_S390X, code + at, sizeof(code) - at, PC + at, &insn));
+		code_state_step(&state, abi, PC + at, &insn);
+	}
+	return state.regs[14];
+}
+
+/* A callee may have saved a register where its caller has made room, or nothing. */
+UNIT(room_for_a_callee)
+{
+	ck_assert_uint_eq(ra_after_call(24).kind, CODE_UNKNOWN);
+	ck_assert_uint_eq(ra_after_call(168).kind, CODE_RA);
 }

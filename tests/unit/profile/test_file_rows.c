@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,7 +180,7 @@ UNIT(apart_as_here)
 	close(fd);
 }
 
-/* What takes too much memory or time costs its own process alone. */
+/* A file that takes too much memory or time costs its own process alone. */
 UNIT(apart_limits)
 {
 	const struct apart_limits no_memory = {1 << 20, 20};
@@ -196,4 +197,40 @@ UNIT(apart_limits)
 	ck_assert_msg(err.kind == ERR_UNSUPPORTED, "%s", err.text);
 	ck_assert_ptr_null(rows.section);
 	close(fd);
+}
+
+/* Minor faults of processes that have ended: there are new ones when a file was converted apart. */
+static long faults_apart(const struct rows_file *file)
+{
+	struct rows_made made = {0};
+	struct rusage before, after;
+	struct rows rows;
+
+	getrusage(RUSAGE_CHILDREN, &before);
+	ck_assert_msg(rows_make(&made, file, &rows, &err), "%s", err.text);
+	ck_assert_ptr_nonnull(rows.section);
+	rows_free(&rows);
+	getrusage(RUSAGE_CHILDREN, &after);
+	return after.ru_minflt - before.ru_minflt;
+}
+
+/* A recorder converts its own files here, and those of other users apart. */
+UNIT(apart_for_others)
+{
+	char path[] = "/tmp/others-XXXXXX", command[64];
+	const struct rows_file file = {
+	    .path = path, .pid = (uint32_t)getpid(), .live = true};
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), path);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(faults_apart(&file), 0);
+	/* Only root can give a file away. */
+	if (geteuid() == 0) {
+		ck_assert_int_eq(fchown(fd, 12345, 12345), 0);
+		ck_assert_int_gt(faults_apart(&file), 0);
+	}
+	close(fd);
+	unlink(path);
 }

@@ -217,7 +217,7 @@ UNIT(space_many)
 	space_maps_free(&maps);
 }
 
-/* Of processes and threads whose ends were lost, those stay that were seen last. */
+/* Those processes and threads stay that were seen last, where their ends were lost. */
 UNIT(space_forgets)
 {
 	struct spaces spaces = {0};
