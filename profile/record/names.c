@@ -68,11 +68,12 @@ void names_of_process(struct names *names, uint32_t pid)
 {
 	struct jit_home *home = names_home(names, pid);
 	struct jit_names found = {0};
+	uint64_t start = spent_now();
 	size_t kept = 0;
 
 	if (!home)
 		return;
-	if (!jit_read(&found, home))
+	if (!spent_may(&names->spent, home->user) || !jit_read(&found, home))
 		found = (struct jit_names){0};
 	for (size_t i = 0; i < names->n; i++) {
 		const struct names_seen *seen = &names->list[i];
@@ -88,6 +89,7 @@ void names_of_process(struct names *names, uint32_t pid)
 	}
 	names->n = kept;
 	jit_free(&found);
+	spent_add(&names->spent, home->user, start);
 	jit_home_close(home);
 	*home = names->homes[--names->n_homes];
 }

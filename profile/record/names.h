@@ -14,6 +14,7 @@
 #include "profile/jit.h"
 #include "profile/perfdata/write.h"
 #include "profile/stacks/file_rows.h"
+#include "profile/stacks/spent.h"
 
 /* An address of a sample in no file. */
 struct names_seen {
@@ -30,6 +31,7 @@ struct names {
 	size_t n, cap, n_homes, cap_homes;
 	struct slots noted; /* frames that came: the halves of a hash of each */
 	size_t n_noted;
+	struct spent spent; /* by what compilers wrote */
 };
 
 /* A frame that a walk found for the first time, or again after its process mapped something. rows: of its file, or NULL

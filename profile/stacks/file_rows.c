@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/regular.h"
@@ -175,14 +174,6 @@ static bool rows_convert(const uint8_t *bytes, size_t size, const char *name,
 		   "%.480s", why.text);
 }
 
-static uint64_t rows_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The names of the functions. Without them the rows are as good. */
 static bool rows_read_names(const uint8_t *bytes, size_t size, const char *path,
     struct rows *rows, struct err *err)
@@ -224,20 +215,32 @@ bool rows_make_here(
  * Whose file it is decides who converts it: this process those of root and of its own user. Root of a container is none of them, and
  * its files are elsewhere.
  */
-static bool rows_is_trusted(int fd, const struct rows *rows)
+static bool rows_is_trusted(const struct stat *st, const struct rows *rows)
 {
-	struct stat st;
+	return !rows->is_elsewhere && (st->st_uid == 0 || st->st_uid == geteuid());
+}
 
-	return !rows->is_elsewhere && fstat(fd, &st) == 0 &&
-	       (st.st_uid == 0 || st.st_uid == geteuid());
+static bool rows_make_apart(struct rows_made *made, int fd, const struct stat *st,
+    const char *path, struct rows *rows, struct err *err)
+{
+	const struct apart_limits limits = {
+	    .memory = UINT64_C(4) << 30, .seconds = ROWS_SECONDS};
+	uint64_t start = spent_now();
+	bool ok;
+
+	if (!spent_may(&made->apart, st->st_uid))
+		return err_set(err, ERR_LIMIT,
+		    "%s: files of its user have taken too long to convert", path);
+	ok = apart_make(fd, path, rows->is_elsewhere, &limits, rows, err);
+	spent_add(&made->apart, st->st_uid, start);
+	return ok;
 }
 
 bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows *rows,
     struct err *err)
 {
-	const struct apart_limits limits = {
-	    .memory = UINT64_C(4) << 30, .seconds = ROWS_SECONDS};
-	uint64_t start = rows_now();
+	uint64_t start = spent_now();
+	struct stat st;
 	bool ok;
 	int fd;
 
@@ -256,12 +259,14 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
 	}
 	if (file->facts_only)
 		ok = true;
-	else if (file->live && !rows_is_trusted(fd, rows))
-		ok = apart_make(fd, file->path, rows->is_elsewhere, &limits, rows, err);
+	else if (file->live && fstat(fd, &st) != 0)
+		ok = err_set_errno(err, "%s", file->path);
+	else if (file->live && !rows_is_trusted(&st, rows))
+		ok = rows_make_apart(made, fd, &st, file->path, rows, err);
 	else
 		ok = rows_make_here(fd, file->path, false, rows, err);
 	close(fd);
 	made->n += ok && !file->facts_only;
-	made->ns += rows_now() - start;
+	made->ns += spent_now() - start;
 	return ok;
 }

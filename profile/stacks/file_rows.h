@@ -13,6 +13,7 @@
 #include "base/names/symbols.h"
 #include "include/eh2sframe-walk.h"
 #include "profile/stacks/facts.h"
+#include "profile/stacks/spent.h"
 
 /* What is known of a mapped file. */
 struct rows_file {
@@ -48,8 +49,9 @@ struct rows {
 
 /* What was done. */
 struct rows_made {
-	size_t n;    /* files that were converted */
-	uint64_t ns; /* of time */
+	size_t n;	    /* files that were converted */
+	uint64_t ns;	    /* of time */
+	struct spent apart; /* by files of other users */
 };
 
 /* Looks at the file that a process has under a name now. false: it cannot be seen, or is not the one that was mapped. */

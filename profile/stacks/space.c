@@ -192,19 +192,36 @@ static bool space_forget_maps(struct spaces *spaces, struct space *space, struct
 	return true;
 }
 
-/* Makes room for n mappings. */
-static bool spaces_reserve_maps(struct spaces *spaces, size_t n, struct err *err)
+static void space_drop_maps(struct spaces *spaces, struct space *space)
 {
-	while (spaces->n_maps + n > SPACE_MAX_ALL_MAPS) {
-		struct space *most = spaces->list[0].space;
+	spaces->n_maps -= space->maps.n;
+	space_maps_free(&space->maps);
+	space_changed(spaces, space);
+}
 
-		for (size_t i = 1; i < spaces->n; i++)
-			if (spaces->list[i].space->maps.n > most->maps.n)
-				most = spaces->list[i].space;
-		if (!space_forget_maps(spaces, most, err))
-			return false;
-	}
-	return true;
+/*
+ * Makes room for n mappings: the processes with most of them lose theirs. It looks at all processes, so it makes room for
+ * many. Whoever forks often would have all this time.
+ */
+static void spaces_reserve_maps(struct spaces *spaces, size_t n)
+{
+	size_t most = 0;
+
+	if (spaces->n_maps + n <= SPACE_MAX_ALL_MAPS)
+		return;
+	for (size_t i = 0; i < spaces->n; i++)
+		if (spaces->list[i].space->maps.n > most)
+			most = spaces->list[i].space->maps.n;
+	for (; spaces->n_maps > SPACE_MAX_ALL_MAPS / 2; most /= 2)
+		for (size_t i = 0;
+		     i < spaces->n && spaces->n_maps > SPACE_MAX_ALL_MAPS / 2; i++) {
+			struct space *space = spaces->list[i].space;
+
+			if (space->maps.n == 0 || space->maps.n <= most / 2)
+				continue;
+			spaces->n_forgotten += space->maps.n;
+			space_drop_maps(spaces, space);
+		}
 }
 
 bool space_add_map(
@@ -221,8 +238,7 @@ bool space_add_map(
 	if (space->maps.n >= SPACE_MAX_MAPS && !space_forget_maps(spaces, space, err))
 		return false;
 	/* One can be cut in two. */
-	if (!spaces_reserve_maps(spaces, 2, err))
-		return false;
+	spaces_reserve_maps(spaces, 2);
 	if (map->file == SPACE_NO_FILE)
 		added.added = space->n_added - SPACE_OLDER;
 	else
@@ -233,13 +249,6 @@ bool space_add_map(
 		return err_set_nomem(err);
 	spaces->n_maps += space->maps.n - before;
 	return true;
-}
-
-static void space_drop_maps(struct spaces *spaces, struct space *space)
-{
-	spaces->n_maps -= space->maps.n;
-	space_maps_free(&space->maps);
-	space_changed(spaces, space);
 }
 
 bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t parent,
@@ -269,8 +278,7 @@ bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t pare
 	if (!to)
 		return false;
 	space_drop_maps(spaces, to);
-	if (!spaces_reserve_maps(spaces, from->maps.n, err))
-		return false;
+	spaces_reserve_maps(spaces, from->maps.n);
 	to->n_added = from->n_added;
 	if (!space_maps_copy(&to->maps, &from->maps))
 		return err_set_nomem(err);

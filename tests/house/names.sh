@@ -95,7 +95,7 @@ begin base/sandbox main sandbox
 begin cmd/report report
 begin profile jit profile
 begin profile/perfdata event perfdata
-begin profile/stacks apart facts load profile rows space spaces unwinder
+begin profile/stacks apart facts load profile rows space spaces spent unwinder
 begin profile/record descendants main names perf picture proc queue record recorder
 begin profile/symbols naming table
 begin profile/output json_text output tree

@@ -7,7 +7,7 @@
 #   step_code.sh EH2SFRAME STEP FETCH CACHE
 #
 # FETCH is machines_fetch.sh, which keeps packages in CACHE. STEP_CODE_VISITS multiplies the calls that are
-# stepped (1). STEP_CODE_STEPS is how many steps of each of the other programs are compared (600,000).
+# stepped (1). STEP_CODE_STEPS is how many steps of each of the other programs are compared (2,000,000).
 eh2sframe=$(realpath "$1")
 step=$(realpath "$2")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -114,7 +114,8 @@ x265() { # FOLDER VISITS
 
 x264() {
 	for asm in sse2 ssse3 avx2 avx512; do
-		stepped "x264 --asm $asm" v2 8 150000 6500 v2/x264 --threads 1 --asm $asm --preset slow -o out.264 in8.y4m
+		stepped "x264 --asm $asm" v2 8 150000 6500 v2/x264 --threads 1 --asm $asm --preset veryslow --me tesa --nr 200 \
+			--output-csp i422 -o out.264 in8.y4m
 	done
 	stepped 'x264, 10 bits' v2 8 150000 6000 v2/x264 --threads 1 --output-depth 10 --preset slow -o out10.264 in10.y4m
 }
@@ -129,8 +130,8 @@ dav1d() { # FOLDER
 
 vpx() {
 	for codec in vp8 vp9; do
-		stepped "vpxenc $codec" v2 10 15000 2500 v2/vpxenc --codec=$codec --threads=1 --limit=4 --cpu-used=2 --ivf \
-			-o $codec.ivf in8.y4m
+		stepped "vpxenc $codec" v2 10 15000 2500 v2/vpxenc --codec=$codec --threads=1 --limit=6 --cpu-used=2 \
+			--target-bitrate=20 --ivf -o $codec.ivf in8.y4m
 		stepped "vpxdec $codec" v2 10 5000 800 v2/vpxdec --threads=1 -o out.y4m $codec.ivf
 	done
 }
@@ -138,19 +139,22 @@ vpx() {
 # libavcodec, libavutil, libswscale and libavfilter, with the instructions of three kinds of processor.
 ffmpeg() {
 	old=mmx+mmxext+sse+sse2
+	# Some codecs of sound have no code without CFI, these filters have.
+	sound=aformat=s16,volume=0.7:precision=fixed,aformat=flt,anlmdn
 	for flags in "-cpuflags $old" "-cpuflags $old+sse3+ssse3+sse4.1+sse4.2" ''; do
 		# shellcheck disable=SC2086 # options in words
 		for codec in mpeg4 mpeg2video mjpeg ffv1 huffyuv utvideo prores_ks snow libx264; do
-			stepped "ffmpeg $flags, $codec" v2 4 300 250 v2/ffmpeg -v error -nostdin $flags -y -i in8.y4m -c:v $codec \
-				-threads 1 -f nut $codec.nut
+			stepped "ffmpeg $flags, $codec" v2 4 300 250 v2/ffmpeg -v error -nostdin $flags -y -i in8.y4m \
+				-vf scale=90:70,hue=h=30 -c:v $codec -threads 1 -f nut $codec.nut
 			stepped "ffmpeg $flags, from $codec" v2 4 300 250 v2/ffmpeg -v error -nostdin $flags -threads 1 -i $codec.nut \
 				-vf scale=90:70,hue=h=30,yadif -threads 1 -f null -
 		done
 		# shellcheck disable=SC2086 # options in words
 		for codec in aac ac3 mp2 flac; do
 			stepped "ffmpeg $flags, $codec" v2 4 300 100 v2/ffmpeg -v error -nostdin $flags -y -f lavfi -i sine=440:d=0.3 \
-				-c:a $codec -ac 2 -f nut $codec.nut
-			stepped "ffmpeg $flags, from $codec" v2 4 300 100 v2/ffmpeg -v error -nostdin $flags -i $codec.nut -f null -
+				-af $sound -c:a $codec -ac 2 -f nut $codec.nut
+			stepped "ffmpeg $flags, from $codec" v2 4 300 100 v2/ffmpeg -v error -nostdin $flags -i $codec.nut \
+				-af $sound -f null -
 		done
 		# shellcheck disable=SC2086 # options in words
 		for file in out.hevc out10.264 vp8.ivf vp9.ivf; do
@@ -163,8 +167,8 @@ ffmpeg() {
 frames 8 in8.y4m
 frames 10 in10.y4m
 for bits in 8 10; do
-	LD_LIBRARY_PATH=plain "$root/usr/bin/aomenc" --cpu-used=4 --limit=4 --bit-depth=$bits --ivf -o in$bits.ivf \
-		in$bits.y4m >out 2>&1 || not_ok "aomenc, $bits bits" "$(tail -n 3 out)"
+	LD_LIBRARY_PATH=plain "$root/usr/bin/aomenc" --cpu-used=3 --limit=6 --bit-depth=$bits --film-grain-test=5 \
+		--superres-mode=1 --superres-denominator=12 --superres-kf-denominator=12 --ivf -o in$bits.ivf in$bits.y4m >out 2>&1 || not_ok "aomenc, $bits bits" "$(tail -n 3 out)"
 done
 convert v2 2 "$root"/usr/bin/{x265,x264,dav1d,vpxenc,vpxdec,ffmpeg} \
 	"$libs"/lib{x265,x264,dav1d,vpx,avcodec,avutil,swscale,avfilter,gmp,nettle,hogweed,crypto}.so.+([0-9])
@@ -215,10 +219,9 @@ with recursive c(x) as (select 1 union all select x + 1 from c where x < 500) in
 select count(*), max(b) from t group by a % 7;'
 llc=$(echo "$root"/usr/lib/llvm-*/bin/llc)
 llvm=${llc%/bin/llc} llvm=${llvm##*-}
-llvm=${llc%/bin/llc} llvm=${llvm##*-}
 convert v2 2 "$root"/usr/lib/gcc/x86_64-linux-gnu/*/cc1plus "$root"/usr/bin/{python3.+([0-9]),openssl,sqlite3,ocamlopt.opt,rg} \
 	"$llc" "$libs"/libsqlite3.so.0 "$libs"/@(libLLVM-"$llvm".so.1|libLLVM.so."$llvm".1)
-all=${STEP_CODE_STEPS:-600000}
+all=${STEP_CODE_STEPS:-2000000}
 python=$(cd v2 && echo python3.+([0-9]))
 stepped 'cc1plus' v2 0 0 0 v2/cc1plus -quiet -O2 p.c -o p.s
 stepped 'python' v2 0 0 0 "v2/$python" -c 'import json; print(json.dumps({"a": [1, 2, {"b": 3}]}))'

@@ -77,6 +77,33 @@ static void solve(mp_bitcnt_t size_a, mp_bitcnt_t size_b)
 		mpz_nextprime(r, b);
 }
 
+/* Functions of one size that no number's function calls. */
+static void limbs(void)
+{
+	mp_size_t n = (mp_size_t)mpz_size(a);
+	const mp_limb_t *x = mpz_limbs_read(a);
+	mp_limb_t *y = mpz_limbs_write(r, n), *z = mpz_limbs_write(s, n + 1);
+
+	mpn_copyd(y, x, n);
+	mpn_nand_n(z, x, y, n);
+	mpn_nior_n(z, x, y, n);
+	mpn_xnor_n(z, x, y, n);
+	mpn_iorn_n(z, x, y, n);
+	mpn_andn_n(z, x, y, n);
+	(void)mpn_cnd_add_n(1, z, x, y, n);
+	(void)mpn_cnd_sub_n(1, z, x, y, n);
+	(void)mpn_divexact_by3c(z, x, n, 0);
+	(void)mpn_divrem_1(z, 1, x, n, 12345);
+	(void)mpn_divrem_1(z, 1, x, n, x[n - 1]);
+	(void)mpn_mod_1(x, n, 12345);
+	mpn_sec_tabselect(z, x, n, 1, 0);
+	mpz_limbs_finish(r, n);
+	if (n < 2)
+		return;
+	y[n - 1] |= (mp_limb_t)1 << (GMP_LIMB_BITS - 1);
+	(void)mpn_divrem_2(z, 0, y, n, y + n - 2);
+}
+
 static void write_digits(int base)
 {
 	char *digits = mpz_get_str(NULL, base, a);
@@ -103,6 +130,7 @@ int main(void)
 			divide();
 			combine();
 			solve(bits[i], bits[j]);
+			limbs();
 			write_digits(10);
 			write_digits(16);
 		}

@@ -228,8 +228,20 @@ UNIT(apart_for_others)
 	ck_assert_int_eq(faults_apart(&file), 0);
 	/* Only root can give a file away. */
 	if (geteuid() == 0) {
+		struct rows_made made = {0};
+		struct rows rows;
+
 		ck_assert_int_eq(fchown(fd, 12345, 12345), 0);
 		ck_assert_int_gt(faults_apart(&file), 0);
+		/* One whose files took 21 s of those before has no more rows for now; others have. */
+		ck_assert(spent_may(&made.apart, 12345));
+		spent_add(&made.apart, 12345, spent_now() - UINT64_C(21) * 1000000000);
+		ck_assert(!rows_make(&made, &file, &rows, &err));
+		ck_assert_int_eq(err.kind, ERR_LIMIT);
+		rows_free(&rows);
+		ck_assert_int_eq(fchown(fd, 12346, 12346), 0);
+		ck_assert_msg(rows_make(&made, &file, &rows, &err), "%s", err.text);
+		rows_free(&rows);
 	}
 	close(fd);
 	unlink(path);

@@ -240,6 +240,31 @@ UNIT(space_forgets)
 	spaces_free(&spaces);
 }
 
+/* Forks of a process with many mappings share them, also when all processes together have too many. */
+UNIT(space_forks)
+{
+	struct spaces spaces = {0};
+	struct space_map map = {.start = 0x1000, .end = 0x2000, .file = 1};
+	const size_t before = mallinfo2().uordblks;
+	const uint32_t parent = 5000;
+
+	ck_assert(space_add_map(&spaces, 1, &map, &err));
+	for (uint32_t i = 0; i < SPACE_MAX_MAPS; i++) {
+		map.start += 0x2000;
+		map.end += 0x2000;
+		ck_assert(space_add_map(&spaces, parent, &map, &err));
+	}
+	for (uint32_t i = 3; i < 2000; i++) {
+		ck_assert(space_fork(&spaces, i, i, parent, parent, &err));
+		ck_assert_uint_le(spaces.n_maps, SPACE_MAX_ALL_MAPS);
+		ck_assert_uint_eq(space_find(&spaces, i)->maps.n, SPACE_MAX_MAPS);
+	}
+	ck_assert(space_map_find(space_find(&spaces, 1), 0x1000));
+	ck_assert_uint_gt(spaces.n_forgotten, SPACE_MAX_ALL_MAPS / 4);
+	ck_assert_uint_lt(mallinfo2().uordblks, before + (16 << 20));
+	spaces_free(&spaces);
+}
+
 UNIT(space_processes)
 {
 	struct spaces spaces = {0};
