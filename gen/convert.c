@@ -122,8 +122,8 @@ static bool generate(struct conversion *conv, struct err *err)
 	/* Look where .debug_frame says something else. */
 	for (unsigned int i = 0; i < N_SOURCES; i++)
 		if (input->sources.list[i].size &&
-		    !cfi_agree_read(&input->frames, &input->ranges, &input->arch->cfi, i,
-			i == SOURCE_GO, &report->agree[i]))
+		    !cfi_debug_diff_read(&input->frames, &input->ranges,
+			&input->arch->cfi, i, i == SOURCE_GO, &report->agree[i]))
 			return err_set_nomem(err);
 	/* Add PLT stubs that carry no CFI. */
 	if (!image->object && !plt_from_templates(&input->policy, &input->ranges,

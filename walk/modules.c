@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "walk/needed.h"
+#include "walk/never_unmapped.h"
 #include "walk/process.h"
 
 #ifndef PT_GNU_SFRAME

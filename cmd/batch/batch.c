@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "base/plain.h"
 #include "cmd/batch/archive.h"
-#include "cmd/batch/left_out.h"
+#include "cmd/batch/unused_sources.h"
 #include "cmd/batch/pool.h"
 #include "cmd/report/file_table.h"
 #include "cmd/report/gate.h"
@@ -139,7 +139,7 @@ static bool batch_done_one(
 		print_error(path, &why);
 	}
 	if (run->args->verbosity >= 0)
-		batch_left_out_print(object, path, &run->bar);
+		batch_unused_sources_print(object, path, &run->bar);
 	/* The report has what was found, as that of a single file has it. */
 	if (json_object_get(object, "check") || json_object_get(object, "code"))
 		json_object_del(object, "error");

@@ -13,7 +13,7 @@
 #include "base/hash_slots.h"
 #include "base/search.h"
 #include "base/vec.h"
-#include "gen/check/landing.h"
+#include "gen/check/landing_pads.h"
 
 /* A block ends here at the latest, so that blocks that begin in the middle of it soon go on as one. */
 enum { RETURNS_WINDOW = 256 };

@@ -7,7 +7,7 @@
 #include "code/paths.h"
 #include "gen/check/callees.h"
 #include "gen/check/effect.h"
-#include "gen/check/landing.h"
+#include "gen/check/landing_pads.h"
 #include "gen/check/needs.h"
 #include "gen/check/refs.h"
 #include "gen/check/validate.h"

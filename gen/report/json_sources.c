@@ -149,7 +149,8 @@ static bool put_source_ranges(struct report_json *json, const struct report *rep
 	    json, report, "source_ranges", coverage->n_source_ranges, source_range_of);
 }
 
-static json_t *told_at(const struct report *report, const struct cfi_agree_told *told)
+static json_t *told_at(
+    const struct report *report, const struct cfi_debug_diff_told *told)
 {
 	return json_pack("{so so}", "start",
 	    report_json_place(report->input->policy.image, told->pc), "debug_frame",
@@ -166,17 +167,19 @@ static json_t *told_of(const void *context, size_t i)
 /* Where both sections speak. */
 static json_t *agree_of(const struct report *report)
 {
-	const struct cfi_agree *agree = &report->agree[SOURCE_EH_FRAME];
+	const struct cfi_debug_diff *agree = &report->agree[SOURCE_EH_FRAME];
 
 	return json_pack("{sI sI sI}", "bytes", report_json_count(agree->bytes),
-	    "different_bytes", report_json_count(agree->kinds[CFI_AGREE_DIFFER].bytes),
-	    "different_functions", report_json_count(agree->kinds[CFI_AGREE_DIFFER].n));
+	    "different_bytes",
+	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_DIFFER].bytes),
+	    "different_functions",
+	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_DIFFER].n));
 }
 
 /* Where Go's table and .debug_frame speak. */
 static json_t *agree_go_of(const struct report *report)
 {
-	const struct cfi_agree *agree = &report->agree[SOURCE_GO];
+	const struct cfi_debug_diff *agree = &report->agree[SOURCE_GO];
 	json_t *list = json_array();
 
 	for (size_t i = 0; list && i < agree->n_told; i++)
@@ -184,18 +187,20 @@ static json_t *agree_go_of(const struct report *report)
 		    list, json_array_append_new(list, told_at(report, &agree->told[i])));
 	return json_pack("{sI sI sI s{sI sI} s{sI sI} so}", "bytes",
 	    report_json_count(agree->bytes), "different_bytes",
-	    report_json_count(agree->kinds[CFI_AGREE_DIFFER].bytes),
-	    "different_functions", report_json_count(agree->kinds[CFI_AGREE_DIFFER].n),
+	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_DIFFER].bytes),
+	    "different_functions",
+	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_DIFFER].n),
 	    "frame_pointer_unchanged", "bytes",
-	    report_json_count(agree->kinds[CFI_AGREE_FP].bytes), "functions",
-	    report_json_count(agree->kinds[CFI_AGREE_FP].n), "no_caller", "bytes",
-	    report_json_count(agree->kinds[CFI_AGREE_NO_CALLER].bytes), "functions",
-	    report_json_count(agree->kinds[CFI_AGREE_NO_CALLER].n), "differences", list);
+	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_FP].bytes), "functions",
+	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_FP].n), "no_caller", "bytes",
+	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_NO_CALLER].bytes), "functions",
+	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_NO_CALLER].n), "differences",
+	    list);
 }
 
 bool report_json_sources(struct report_json *json, const struct report *report)
 {
-	const struct cfi_agree *agree = &report->agree[SOURCE_EH_FRAME];
+	const struct cfi_debug_diff *agree = &report->agree[SOURCE_EH_FRAME];
 
 	return report_json_member(json, "sources", sources_of(report)) &&
 	       put_source_ranges(json, report) && put_pieces(json, report) &&

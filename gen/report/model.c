@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "gen/report/stretches.h"
+#include "gen/report/undescribed.h"
 #include "gen/verify/meaning.h"
 
 enum { REPORT_RULE_SIZE = 96 };
@@ -280,7 +280,7 @@ bool report_details_make(
 		return false;
 	if (!details_eh_frame(image, details, err))
 		return false;
-	return ((details_sections(image, details) && report_stretches_make(report)) ||
+	return ((details_sections(image, details) && report_undescribed_make(report)) ||
 		   err_set_nomem(err)) &&
 	       details_gaps(image, options, report, err);
 }

@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "cfi/agree.h"
+#include "cfi/compare_debug_frame.h"
 #include "gen/sources/symbols_read.h"
 #include "gen/insert/insert.h"
 #include "gen/rows/cfi_input.h"
@@ -88,7 +88,7 @@ struct report {
 	const char *path;  /* as given */
 	const char *shown; /* for messages */
 	const struct cfi_input *input;
-	struct cfi_agree agree[N_SOURCES]; /* of each source and .debug_frame */
+	struct cfi_debug_diff agree[N_SOURCES]; /* of each source and .debug_frame */
 	struct coverage coverage;
 	struct report_details details;	/* empty unless asked for */
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */

@@ -393,7 +393,7 @@ static void report_diag(
 static void report_debug_damage(const struct report *report, FILE *out)
 {
 	const struct cfi_sources *sources = &report->input->sources;
-	const struct cfi_agree *agree = &report->agree[SOURCE_EH_FRAME];
+	const struct cfi_debug_diff *agree = &report->agree[SOURCE_EH_FRAME];
 
 	for (int i = N_SOURCES; i-- > 0;) {
 		if (!sources->list[i].left_out.kind)
@@ -408,16 +408,16 @@ static void report_debug_damage(const struct report *report, FILE *out)
 		    " byte%s of code more; if rows came from a debug file, name it "
 		    "(--debug-file, --debug-dir)\n",
 		    report->shown, report->lost_bytes, num_s(report->lost_bytes));
-	if (agree->kinds[CFI_AGREE_DIFFER].n)
+	if (agree->kinds[CFI_DEBUG_DIFF_DIFFER].n)
 		fprintf(out,
 		    "%s: %zu function%s in .debug_frame contradict%s .eh_frame, which "
 		    "counts: %" PRIu64 " byte%s of code; the first at 0x%" PRIx64
 		    ", .debug_frame+0x%" PRIx64 "\n",
-		    report->shown, agree->kinds[CFI_AGREE_DIFFER].n,
-		    num_s(agree->kinds[CFI_AGREE_DIFFER].n),
-		    agree->kinds[CFI_AGREE_DIFFER].n == 1 ? "s" : "",
-		    agree->kinds[CFI_AGREE_DIFFER].bytes,
-		    num_s(agree->kinds[CFI_AGREE_DIFFER].bytes), agree->told[0].pc,
+		    report->shown, agree->kinds[CFI_DEBUG_DIFF_DIFFER].n,
+		    num_s(agree->kinds[CFI_DEBUG_DIFF_DIFFER].n),
+		    agree->kinds[CFI_DEBUG_DIFF_DIFFER].n == 1 ? "s" : "",
+		    agree->kinds[CFI_DEBUG_DIFF_DIFFER].bytes,
+		    num_s(agree->kinds[CFI_DEBUG_DIFF_DIFFER].bytes), agree->told[0].pc,
 		    agree->told[0].off);
 }
 

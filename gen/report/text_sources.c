@@ -41,13 +41,14 @@ void report_source_sizes(const struct report *report, FILE *out)
 }
 
 /* Where Go's table and .debug_frame differ, by kind. */
-static void report_go_agree(const struct cfi_agree *agree, FILE *out)
+static void report_go_agree(const struct cfi_debug_diff *agree, FILE *out)
 {
-	static const char *const texts[CFI_AGREE_KINDS] = {
-	    [CFI_AGREE_DIFFER] = ".debug_frame has other rules",
-	    [CFI_AGREE_FP] = ".debug_frame says that the frame pointer is unchanged",
-	    [CFI_AGREE_NO_CALLER] = (".debug_frame has rules, and Go's table gives no "
-				     "caller")};
+	static const char *const texts[CFI_DEBUG_DIFF_KINDS] = {
+	    [CFI_DEBUG_DIFF_DIFFER] = ".debug_frame has other rules",
+	    [CFI_DEBUG_DIFF_FP] = ".debug_frame says that the frame pointer is unchanged",
+	    [CFI_DEBUG_DIFF_NO_CALLER] =
+		(".debug_frame has rules, and Go's table gives no "
+		 "caller")};
 
 	if (!agree->bytes)
 		return;
@@ -55,13 +56,13 @@ static void report_go_agree(const struct cfi_agree *agree, FILE *out)
 	    "  in both        %9" PRIu64
 	    " bytes of code in Go's table and .debug_frame; Go's table counts\n",
 	    agree->bytes);
-	for (int i = CFI_AGREE_KINDS; i-- > 0;) {
+	for (int i = CFI_DEBUG_DIFF_KINDS; i-- > 0;) {
 		if (!agree->kinds[i].n)
 			continue;
 		fprintf(out, "                 %9" PRIu64 " byte%s of %zu function%s: %s",
 		    agree->kinds[i].bytes, num_s(agree->kinds[i].bytes),
 		    agree->kinds[i].n, num_s(agree->kinds[i].n), texts[i]);
-		if (i == CFI_AGREE_DIFFER)
+		if (i == CFI_DEBUG_DIFF_DIFFER)
 			fprintf(out,
 			    "; the first at 0x%" PRIx64 ", .debug_frame+0x%" PRIx64,
 			    agree->told[0].pc, agree->told[0].off);
@@ -73,7 +74,7 @@ void report_sources(const struct report *report, FILE *out)
 {
 	const struct cfi_source *list = report->input->sources.list;
 	const struct coverage *coverage = &report->coverage;
-	const struct cfi_agree *agree = &report->agree[SOURCE_EH_FRAME];
+	const struct cfi_debug_diff *agree = &report->agree[SOURCE_EH_FRAME];
 	bool there[N_SOURCES], others = false;
 
 	for (int i = 0; i < N_SOURCES; i++) {
@@ -94,7 +95,7 @@ void report_sources(const struct report *report, FILE *out)
 		fprintf(out,
 		    "  in both        %9" PRIu64 " bytes of code, of which %" PRIu64
 		    " have other rules in .debug_frame; .eh_frame counts\n",
-		    agree->bytes, agree->kinds[CFI_AGREE_DIFFER].bytes);
+		    agree->bytes, agree->kinds[CFI_DEBUG_DIFF_DIFFER].bytes);
 	report_go_agree(&report->agree[SOURCE_GO], out);
 }
 
@@ -112,7 +113,7 @@ static void report_go_left(const struct go_source *go, FILE *out)
 }
 
 /* Where another source and .debug_frame differ. */
-static void report_told(const struct cfi_agree *agree, FILE *out)
+static void report_told(const struct cfi_debug_diff *agree, FILE *out)
 {
 	for (size_t i = 0; i < agree->n_told; i++)
 		fprintf(out,

@@ -10,7 +10,7 @@
 
 #include "base/task.h"
 #include "base/vec.h"
-#include "sframe/compact/repeats.h"
+#include "sframe/compact/repeated_blocks.h"
 
 /* More gain less than a thousandth. */
 enum { COMPACT_ROUNDS = 3 };

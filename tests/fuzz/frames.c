@@ -2,7 +2,7 @@
 /* What comes out of walk, interpreter and ranges must be as the headers of cfi/ say. */
 #include "tests/fuzz/frames.h"
 
-#include "cfi/agree.h"
+#include "cfi/compare_debug_frame.h"
 #include "cfi/frames.h"
 #include "cfi/interp.h"
 #include "cfi/ranges.h"
@@ -59,7 +59,7 @@ static void check_table(const struct cfi_table *table, const struct cfi_fde *fde
 static void check_shared(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
     const struct cfi_machine *machine)
 {
-	struct cfi_agree agree;
+	struct cfi_debug_diff agree;
 	uint64_t bytes = 0, sum = 0;
 
 	for (size_t i = 0; i < ranges->n_shared; i++) {
@@ -72,16 +72,17 @@ static void check_shared(const struct cfi_frames *frames, const struct cfi_range
 		bytes += range->end - range->start;
 	}
 	FUZZ_ASSERT(
-	    cfi_agree_read(frames, ranges, machine, 0, false, &agree), "no memory");
-	FUZZ_ASSERT(agree.bytes == bytes && agree.kinds[CFI_AGREE_DIFFER].bytes <= bytes,
+	    cfi_debug_diff_read(frames, ranges, machine, 0, false, &agree), "no memory");
+	FUZZ_ASSERT(
+	    agree.bytes == bytes && agree.kinds[CFI_DEBUG_DIFF_DIFFER].bytes <= bytes,
 	    "%llu bytes", (unsigned long long)agree.bytes);
-	FUZZ_ASSERT(agree.n_told <= agree.kinds[CFI_AGREE_DIFFER].n &&
-			!agree.n_told == !agree.kinds[CFI_AGREE_DIFFER].n,
+	FUZZ_ASSERT(agree.n_told <= agree.kinds[CFI_DEBUG_DIFF_DIFFER].n &&
+			!agree.n_told == !agree.kinds[CFI_DEBUG_DIFF_DIFFER].n,
 	    "%zu told", agree.n_told);
 	/* The same with the kinds that are known of Go's table. */
 	FUZZ_ASSERT(
-	    cfi_agree_read(frames, ranges, machine, 0, true, &agree), "no memory");
-	for (int i = 0; i < CFI_AGREE_KINDS; i++)
+	    cfi_debug_diff_read(frames, ranges, machine, 0, true, &agree), "no memory");
+	for (int i = 0; i < CFI_DEBUG_DIFF_KINDS; i++)
 		sum += agree.kinds[i].bytes;
 	FUZZ_ASSERT(agree.bytes == bytes && sum <= bytes, "%llu of %llu bytes",
 	    (unsigned long long)sum, (unsigned long long)agree.bytes);

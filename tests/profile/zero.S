@@ -35,6 +35,8 @@ wrong:
 	.cfi_startproc
 	subq	$152, %rsp
 	.cfi_adjust_cfa_offset 80
+	/* The kernel copies from here on, and nothing of a page that is not there yet. */
+	movq	$0, (%rsp)
 	movq	$0, 80(%rsp)
 	movl	$600000000, %ecx
 1:	decl	%ecx

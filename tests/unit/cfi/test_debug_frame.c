@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* .debug_frame as DWARF 2 to 5 have it: versions, sizes, both formats, what linkers write for
  * functions that they discard, and .eh_frame before it. */
-#include "cfi/agree.h"
+#include "cfi/compare_debug_frame.h"
 #include "cfi/frames.h"
 #include "cfi/interp.h"
 #include "cfi/ranges.h"
@@ -244,7 +244,7 @@ UNIT_LOOP(behind_eh_frame, 0, 5)
 	const struct shape *shape = &shapes[_i];
 	struct cfi_frames frames;
 	struct cfi_ranges ranges;
-	struct cfi_agree agree;
+	struct cfi_debug_diff agree;
 	size_t eh_size, cie;
 	uint64_t into;
 	struct wr wr;
@@ -278,9 +278,10 @@ UNIT_LOOP(behind_eh_frame, 0, 5)
 	ck_assert_uint_eq(ranges.n, 2);
 	ck_assert_uint_eq(ranges.list[1].start, BUILD_CODE + 16);
 	ck_assert_uint_eq(ranges.n_shared, 1);
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, 0, false, &agree));
+	ck_assert(
+	    cfi_debug_diff_read(&frames, &ranges, &build_machine, 0, false, &agree));
 	ck_assert_uint_eq(agree.bytes, 16);
-	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].bytes, 0);
+	ck_assert_uint_eq(agree.kinds[CFI_DEBUG_DIFF_DIFFER].bytes, 0);
 	cfi_ranges_deinit(&ranges);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
@@ -312,7 +313,7 @@ UNIT_LOOP(differences, 0, 5)
 	const struct shape *shape = &shapes[_i];
 	struct cfi_frames frames;
 	struct cfi_ranges ranges;
-	struct cfi_agree agree;
+	struct cfi_debug_diff agree;
 	size_t eh_size, cie;
 	struct wr wr;
 
@@ -329,10 +330,11 @@ UNIT_LOOP(differences, 0, 5)
 			wr.data[i] = 0x43;
 	debug_read(&wr, eh_size, &frames);
 	ck_assert(cfi_ranges_read(&frames, &ranges, &err));
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, 0, false, &agree));
+	ck_assert(
+	    cfi_debug_diff_read(&frames, &ranges, &build_machine, 0, false, &agree));
 	ck_assert_uint_eq(agree.bytes, 8);
-	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].bytes, 2);
-	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].n, 1);
+	ck_assert_uint_eq(agree.kinds[CFI_DEBUG_DIFF_DIFFER].bytes, 2);
+	ck_assert_uint_eq(agree.kinds[CFI_DEBUG_DIFF_DIFFER].n, 1);
 	ck_assert_uint_eq(agree.told[0].pc, BUILD_CODE + 1);
 	ck_assert_uint_eq(agree.told[0].off, cie);
 	cfi_ranges_deinit(&ranges);
@@ -351,7 +353,7 @@ UNIT_LOOP(differences_of_go, 0, 5)
 	struct cfi_section section;
 	struct cfi_frames frames;
 	struct cfi_ranges ranges;
-	struct cfi_agree agree;
+	struct cfi_debug_diff agree;
 	size_t eh_size, cie;
 	struct wr wr;
 
@@ -368,18 +370,20 @@ UNIT_LOOP(differences_of_go, 0, 5)
 	build_parts(&section, eh_size, GO);
 	ck_assert_msg(cfi_frames_read(&section, &frames, &err), "%s", err.text);
 	ck_assert(cfi_ranges_read(&frames, &ranges, &err));
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, GO, true, &agree));
+	ck_assert(
+	    cfi_debug_diff_read(&frames, &ranges, &build_machine, GO, true, &agree));
 	ck_assert_uint_eq(agree.bytes, 48);
-	ck_assert_uint_eq(agree.kinds[CFI_AGREE_FP].bytes, 15);
-	ck_assert_uint_eq(agree.kinds[CFI_AGREE_FP].n, 1);
-	ck_assert_uint_eq(agree.kinds[CFI_AGREE_NO_CALLER].bytes, 16);
-	ck_assert_uint_eq(agree.kinds[CFI_AGREE_NO_CALLER].n, 1);
-	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].bytes, 15);
-	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].n, 1);
+	ck_assert_uint_eq(agree.kinds[CFI_DEBUG_DIFF_FP].bytes, 15);
+	ck_assert_uint_eq(agree.kinds[CFI_DEBUG_DIFF_FP].n, 1);
+	ck_assert_uint_eq(agree.kinds[CFI_DEBUG_DIFF_NO_CALLER].bytes, 16);
+	ck_assert_uint_eq(agree.kinds[CFI_DEBUG_DIFF_NO_CALLER].n, 1);
+	ck_assert_uint_eq(agree.kinds[CFI_DEBUG_DIFF_DIFFER].bytes, 15);
+	ck_assert_uint_eq(agree.kinds[CFI_DEBUG_DIFF_DIFFER].n, 1);
 	ck_assert_uint_eq(agree.n_told, 1);
 	ck_assert_uint_eq(agree.told[0].pc, BUILD_CODE + 33);
 	/* .eh_frame has nothing to do with it. */
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, 0, false, &agree));
+	ck_assert(
+	    cfi_debug_diff_read(&frames, &ranges, &build_machine, 0, false, &agree));
 	ck_assert_uint_eq(agree.bytes, 0);
 	cfi_ranges_deinit(&ranges);
 	cfi_frames_deinit(&frames);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of the mapped files can never be unmapped. */
-#ifndef WALK_NEEDED_H
-#define WALK_NEEDED_H
+#ifndef WALK_NEVER_UNMAPPED_H
+#define WALK_NEVER_UNMAPPED_H
 
 #include <elf.h>
 #include <stdbool.h>

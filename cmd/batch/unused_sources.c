@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/batch/left_out.h"
+#include "cmd/batch/unused_sources.h"
 
 #include "base/num.h"
 #include "base/program/fail.h"
@@ -22,7 +22,8 @@ static void left_out_of_proof(const json_t *alone, const char *why, const char *
 	print_error(path, &line);
 }
 
-void batch_left_out_print(const json_t *report, const char *path, struct batch_bar *bar)
+void batch_unused_sources_print(
+    const json_t *report, const char *path, struct batch_bar *bar)
 {
 	static const struct {
 		const char *source, *words;

@@ -3,8 +3,8 @@
  * Where exceptions continue: the call-site table of a function's language-specific data (Itanium
  * C++ ABI, "Exception Handling Tables"), which C++, Rust, Ada, D and GCC's C share.
  */
-#ifndef GEN_CHECK_LANDING_H
-#define GEN_CHECK_LANDING_H
+#ifndef GEN_CHECK_LANDING_PADS_H
+#define GEN_CHECK_LANDING_PADS_H
 
 #include "code/paths.h"
 #include "gen/rows/cfi_input.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gen/check/landing.h"
+#include "gen/check/landing_pads.h"
 
 #include <stdlib.h>
 

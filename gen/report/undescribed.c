@@ -3,7 +3,7 @@
  * A symbol with a size is a function: its author says so. The rest is decoded. A stretch
  * of one kind is cut where a symbol begins, so that each has one name.
  */
-#include "gen/report/stretches.h"
+#include "gen/report/undescribed.h"
 
 #include <string.h>
 
@@ -145,7 +145,7 @@ static bool stretches_in_plt(struct stretches *walk, uint64_t addr)
 	       !strncmp(details->sections[walk->section].name, ".plt", 4);
 }
 
-bool report_stretches_make(struct report *report)
+bool report_undescribed_make(struct report *report)
 {
 	const struct coverage *coverage = &report->coverage;
 	struct stretches walk = {.report = report, .machine = report->input->arch->code};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the instructions of both sources over the code that both describe. */
-#include "cfi/agree.h"
+#include "cfi/compare_debug_frame.h"
 
 #include <string.h>
 
@@ -72,8 +72,8 @@ static bool stack_pointers_agree(
 		     : rules_agree(a, b);
 }
 
-/* How a row of .debug_frame differs from that of the other source; CFI_AGREE_KINDS: it does not. */
-static enum cfi_agree_kind rows_differ(
+/* How a row of .debug_frame differs from that of the other source; CFI_DEBUG_DIFF_KINDS: it does not. */
+static enum cfi_debug_diff_kind rows_differ(
     const struct cfi_row *other, const struct cfi_row *debug, bool known)
 {
 	const bool mostly = rules_agree(&other->cfa, &debug->cfa) &&
@@ -83,13 +83,13 @@ static enum cfi_agree_kind rows_differ(
 			    other->ra_signed_with_pc == debug->ra_signed_with_pc;
 
 	if (mostly && rules_agree(&other->fp, &debug->fp))
-		return CFI_AGREE_KINDS;
+		return CFI_DEBUG_DIFF_KINDS;
 	if (known && mostly && rule_is_unchanged(&debug->fp))
-		return CFI_AGREE_FP;
+		return CFI_DEBUG_DIFF_FP;
 	return known && (other->cfa.kind == CFI_UNSPECIFIED ||
 			    other->ra.kind == CFI_UNDEFINED)
-		   ? CFI_AGREE_NO_CALLER
-		   : CFI_AGREE_DIFFER;
+		   ? CFI_DEBUG_DIFF_NO_CALLER
+		   : CFI_DEBUG_DIFF_DIFFER;
 }
 
 /* The end of row i, no later than end. */
@@ -102,8 +102,8 @@ static uint64_t row_end(const struct cfi_table *table, size_t i, uint64_t end)
 
 /* Where two tables differ, by kind. */
 struct differing {
-	uint64_t bytes[CFI_AGREE_KINDS];
-	uint64_t first; /* the first address of CFI_AGREE_DIFFER */
+	uint64_t bytes[CFI_DEBUG_DIFF_KINDS];
+	uint64_t first; /* the first address of CFI_DEBUG_DIFF_DIFFER */
 };
 
 /* Compares [start, end). */
@@ -116,12 +116,12 @@ static struct differing differing(const struct cfi_table *other,
 	for (uint64_t pc = start; pc < end;) {
 		uint64_t i_end = row_end(other, i, end), k_end = row_end(debug, k, end);
 		uint64_t next = i_end < k_end ? i_end : k_end;
-		const enum cfi_agree_kind kind =
+		const enum cfi_debug_diff_kind kind =
 		    rows_differ(&other->rows[i], &debug->rows[k], known);
 
-		if (kind == CFI_AGREE_DIFFER && !sum.bytes[kind])
+		if (kind == CFI_DEBUG_DIFF_DIFFER && !sum.bytes[kind])
 			sum.first = pc;
-		if (kind != CFI_AGREE_KINDS)
+		if (kind != CFI_DEBUG_DIFF_KINDS)
 			sum.bytes[kind] += next - pc;
 		i += i_end == next;
 		k += k_end == next;
@@ -151,44 +151,44 @@ static bool pair_run(struct pair *pair, const uint32_t fdes[2],
 	return pair->readable[0] && pair->readable[1];
 }
 
-static void agree_tell(
-    struct cfi_agree *agree, const struct cfi_frames *frames, uint32_t fde, uint64_t pc)
+static void agree_tell(struct cfi_debug_diff *agree, const struct cfi_frames *frames,
+    uint32_t fde, uint64_t pc)
 {
 	uint64_t off;
 
 	cfi_section_at(&frames->section, frames->fdes[fde].off, &off);
-	if (agree->n_told < CFI_AGREE_MAX_TOLD)
-		agree->told[agree->n_told++] = (struct cfi_agree_told){pc, off};
+	if (agree->n_told < CFI_DEBUG_DIFF_MAX_TOLD)
+		agree->told[agree->n_told++] = (struct cfi_debug_diff_told){pc, off};
 }
 
 /* Compares a part of code that both describe. last: the FDE that was counted last, for each kind. */
-static void agree_compare(struct cfi_agree *agree, struct pair *pair,
-    const struct cfi_range *shared, bool known, uint32_t last[CFI_AGREE_KINDS])
+static void agree_compare(struct cfi_debug_diff *agree, struct pair *pair,
+    const struct cfi_range *shared, bool known, uint32_t last[CFI_DEBUG_DIFF_KINDS])
 {
 	const struct differing sum = differing(&pair->interps[0].table,
 	    &pair->interps[1].table, shared->start, shared->end, known);
 
-	for (int i = 0; i < CFI_AGREE_KINDS; i++) {
+	for (int i = 0; i < CFI_DEBUG_DIFF_KINDS; i++) {
 		agree->kinds[i].bytes += sum.bytes[i];
 		if (!sum.bytes[i] || shared->fde == last[i])
 			continue;
 		last[i] = shared->fde;
 		agree->kinds[i].n++;
-		if (i == CFI_AGREE_DIFFER)
+		if (i == CFI_DEBUG_DIFF_DIFFER)
 			agree_tell(agree, pair->frames, shared->fde, sum.first);
 	}
 }
 
-bool cfi_agree_read(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
+bool cfi_debug_diff_read(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
     const struct cfi_machine *machine, unsigned int source, bool known,
-    struct cfi_agree *agree)
+    struct cfi_debug_diff *agree)
 {
 	struct pair pair = {.frames = frames, .fdes = {UINT32_MAX, UINT32_MAX}};
-	uint32_t last[CFI_AGREE_KINDS];
+	uint32_t last[CFI_DEBUG_DIFF_KINDS];
 	uint32_t asked[2] = {UINT32_MAX, UINT32_MAX};
 	bool same = false;
 
-	*agree = (struct cfi_agree){0};
+	*agree = (struct cfi_debug_diff){0};
 	memset(last, 0xff, sizeof(last));
 	cfi_interp_init(&pair.interps[0], frames, machine);
 	cfi_interp_init(&pair.interps[1], frames, machine);

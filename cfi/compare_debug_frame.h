@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares another source with .debug_frame where both describe code. */
-#ifndef CFI_AGREE_H
-#define CFI_AGREE_H
+#ifndef CFI_COMPARE_DEBUG_FRAME_H
+#define CFI_COMPARE_DEBUG_FRAME_H
 
 #include "base/attr.h"
 #include "cfi/frames.h"
@@ -9,29 +9,29 @@
 #include "cfi/ranges.h"
 
 /* No more differences are told one by one. */
-#define CFI_AGREE_MAX_TOLD 16
+#define CFI_DEBUG_DIFF_MAX_TOLD 16
 
 /* What FDEs of .debug_frame say otherwise, by kind. */
-enum cfi_agree_kind {
-	CFI_AGREE_DIFFER,
+enum cfi_debug_diff_kind {
+	CFI_DEBUG_DIFF_DIFFER,
 	/* Known of some producers: the other source says where the frame pointer is, .debug_frame that it is
 	 * unchanged; */
-	CFI_AGREE_FP,
+	CFI_DEBUG_DIFF_FP,
 	/* the other one gives no caller, and .debug_frame has rules. */
-	CFI_AGREE_NO_CALLER,
-	CFI_AGREE_KINDS,
+	CFI_DEBUG_DIFF_NO_CALLER,
+	CFI_DEBUG_DIFF_KINDS,
 };
 
-struct cfi_agree {
+struct cfi_debug_diff {
 	uint64_t bytes; /* of code with both */
 	struct {
 		uint64_t bytes; /* of those */
 		size_t n;	/* FDEs of .debug_frame that have some */
-	} kinds[CFI_AGREE_KINDS];
-	struct cfi_agree_told { /* the first address of the first ones that differ */
+	} kinds[CFI_DEBUG_DIFF_KINDS];
+	struct cfi_debug_diff_told { /* the first address of the first ones that differ */
 		uint64_t pc;
 		uint64_t off; /* of the FDE in .debug_frame */
-	} told[CFI_AGREE_MAX_TOLD];
+	} told[CFI_DEBUG_DIFF_MAX_TOLD];
 	size_t n_told;
 };
 
@@ -40,8 +40,8 @@ struct cfi_agree {
  * differences of the known kinds, and without a rule its SP is the CFA. Rules that are expressions without
  * a form of their own are not compared, nor FDEs with damaged instructions. False only when memory runs out.
  */
-ATTR_MUST_CHECK bool cfi_agree_read(const struct cfi_frames *frames,
+ATTR_MUST_CHECK bool cfi_debug_diff_read(const struct cfi_frames *frames,
     const struct cfi_ranges *ranges, const struct cfi_machine *machine,
-    unsigned int source, bool known, struct cfi_agree *agree);
+    unsigned int source, bool known, struct cfi_debug_diff *agree);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the optimiser: the pieces that occur more than once, each by its hash. */
-#ifndef SFRAME_COMPACT_REPEATS_H
-#define SFRAME_COMPACT_REPEATS_H
+#ifndef SFRAME_COMPACT_REPEATED_BLOCKS_H
+#define SFRAME_COMPACT_REPEATED_BLOCKS_H
 
 #include "sframe/compact/cut.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding the pieces that occur more than once. */
-#include "sframe/compact/repeats.h"
+#include "sframe/compact/repeated_blocks.h"
 
 #include <stdlib.h>
 

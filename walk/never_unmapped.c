@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "walk/needed.h"
+#include "walk/never_unmapped.h"
 
 /* A dynamic section, as far as it is of interest here. */
 struct dynamic {
