@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the section goes in the file, and the file with it in. There are two
- * methods (gen/options/method.h, docs/ARCHITECTURE.md "Insertion"): padding that is mapped
+ * methods (gen/options/method.h, docs/INSERTION.md): padding that is mapped
  * anyway, or a new segment above everything. A plan says which method was taken and where
  * all goes. Writing and checking work from the plan alone.
  *

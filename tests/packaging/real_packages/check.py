@@ -19,7 +19,7 @@ import zlib
 
 from tree import elf_files
 
-# What "grow" may move: docs/ARCHITECTURE.md.
+# What "grow" may move: docs/INSERTION.md.
 MOVES = set(".gnu.hash .hash .dynsym .dynstr .rela.dyn .interp .note.gnu.property .note.ABI-tag .note.dlopen "
             ".note.gnu.build-id .note.package".split())
 
