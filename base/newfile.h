@@ -75,7 +75,7 @@ ATTR_MUST_CHECK bool newfile_begin(const char *path, struct newfile_input *input
  * newfile_abort. */
 ATTR_MUST_CHECK bool newfile_begin_memory(struct newfile *output, struct err *err);
 
-/* Whether path is the file that is there now, and that a commit would replace. */
+/* True if path is the file that is there now, and that a commit would replace. */
 bool newfile_replaces(const struct newfile *output, const char *path);
 
 /* The bytes of a file in memory, as a block that the caller frees. ERR_IO, ERR_NOMEM. */

@@ -126,7 +126,7 @@ static bool copy_xattrs(int fd, int like_fd, struct err *err)
 	return ok;
 }
 
-/* Whether running the file gives the rights of another user. */
+/* True if running the file gives the rights of another user. */
 static bool is_privileged(int like_fd, const struct stat *like)
 {
 	return like->st_mode & (S_ISUID | S_ISGID) ||

@@ -72,7 +72,7 @@ ATTR_MUST_CHECK static inline bool num_align_up(uint64_t v, uint64_t align, uint
 	return true;
 }
 
-/* Whether [off, off + len) lies inside [0, size). An empty range at size does. */
+/* True if [off, off + len) lies inside [0, size). An empty range at size does. */
 static inline bool num_range_inside(uint64_t off, uint64_t len, uint64_t size)
 {
 	return off <= size && len <= size - off;

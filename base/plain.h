@@ -12,7 +12,7 @@
 
 #include "base/attr.h"
 
-/* Whether nothing has to be changed. */
+/* True if nothing has to be changed. */
 bool plain_is(const char *text);
 
 /* A copy that the caller frees. NULL when memory runs out. */

@@ -28,7 +28,7 @@ void rd_init(struct rd *rd, const void *data, size_t size, bool big_endian);
 /* Marks the reader as failed, and returns 0. */
 uint64_t rd_past_end(struct rd *rd);
 
-/* Whether the next n bytes are there. */
+/* True if the next n bytes are there. */
 static inline bool rd_has(const struct rd *rd, size_t n)
 {
 	return !rd->failed && rd->pos <= rd->size && rd->size - rd->pos >= n;

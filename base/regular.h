@@ -41,7 +41,7 @@ ATTR_MUST_CHECK bool regular_is_hollow(int fd, const struct stat *st, bool may_m
  * may have them. The position of the descriptor moves. */
 ATTR_MUST_CHECK bool regular_is_sparse(int fd, const struct stat *st);
 
-/* Whether nothing has been written to a file, and no other is in its place. */
+/* True if nothing has been written to a file, and no other is in its place. */
 ATTR_MUST_CHECK bool regular_is_same(const struct stat *was, const struct stat *is);
 
 #endif

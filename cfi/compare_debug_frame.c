@@ -22,7 +22,7 @@ static bool same_bytes(
 	return !memcmp(sec->data + a, sec->data + b, (size_t)len);
 }
 
-/* Whether the instructions of two CIEs and their operands mean the same. */
+/* True if the instructions of two CIEs and their operands mean the same. */
 static bool same_cies(
     const struct cfi_section *sec, const struct cfi_cie *a, const struct cfi_cie *b)
 {

@@ -137,7 +137,7 @@ ATTR_NOINLINE static bool pass_odd(struct walk *w)
 	return true;
 }
 
-/* Whether a record with contents and a 32-bit length begins here. */
+/* True if a record with contents and a 32-bit length begins here. */
 static inline bool read_record(struct walk *w, struct cfi_record *rec)
 {
 	struct rd *rd = &w->rd;
@@ -318,7 +318,7 @@ static bool find_cie(struct walk *w, const struct cfi_record *rec, uint32_t *ind
 	return false;
 }
 
-/* Whether [pc, pc + range) stays inside the address space. */
+/* True if [pc, pc + range) stays inside the address space. */
 static bool range_fits(const struct cfi_section *sec, uint64_t pc, uint64_t range)
 {
 	uint64_t end;

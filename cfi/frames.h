@@ -91,7 +91,7 @@ const char *cfi_diag_name(enum cfi_diag_kind kind);
 ATTR_MUST_CHECK bool cfi_frames_read(
     const struct cfi_section *section, struct cfi_frames *frames, struct err *err);
 
-/* Whether an FDE is of .debug_frame. */
+/* True if an FDE is of .debug_frame. */
 static inline bool cfi_fde_is_debug(
     const struct cfi_frames *frames, const struct cfi_fde *fde)
 {

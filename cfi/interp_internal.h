@@ -22,7 +22,7 @@ struct cfi_run {
 	struct err *err;
 };
 
-/* Whether a rule must be evaluated to be known. */
+/* True if a rule must be evaluated to be known. */
 static inline bool cfi_state_has_expr(const struct cfi_state *st)
 {
 	return st->cfa.is_expr | st->sp.is_expr | st->fp.is_expr | st->ra.is_expr;

@@ -44,7 +44,7 @@ struct cfi_ranges {
 	uint64_t excess;
 };
 
-/* Whether the range is all of an FDE, and of no other FDE. */
+/* True if the range is all of an FDE, and of no other FDE. */
 static inline bool cfi_range_is_whole(
     const struct cfi_range *range, const struct cfi_fde *fde)
 {

@@ -219,7 +219,7 @@ static int run_tell(
 	return status;
 }
 
-/* Whether no file would take the place of another. */
+/* True if no file would take the place of another. */
 static bool run_apart(const struct args *args, int *status)
 {
 	const char *out = args->paths[1];

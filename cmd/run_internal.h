@@ -5,11 +5,11 @@
 
 #include "cmd/common/args.h"
 
-/* Whether a path is the file of one of the first n inputs, or of an input that an option
+/* True if a path is the file of one of the first n inputs, or of an input that an option
  * names. */
 bool run_is_input(const struct args *args, size_t n, const char *path);
 
-/* Whether two names are the same file, or will be when they exist. */
+/* True if two names are the same file, or will be when they exist. */
 bool run_same_place(const char *a, const char *b);
 
 /* Refuses a path that would overwrite the program. Returns a status. */

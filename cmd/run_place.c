@@ -22,7 +22,7 @@ static bool run_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* Whether it is an input that an option names. */
+/* True if it is an input that an option names. */
 static bool run_is_beside(const struct args *args, const char *path)
 {
 	const char *const inputs[] = {args->debug_file, args->cfi_path, args->baseline};

@@ -27,7 +27,7 @@ struct code_host {
 	void *context;
 	/* Reads width bytes (1, 2, 4 or 8) of memory that no code writes to. False: it is not there. */
 	bool (*read)(void *context, uint64_t addr, uint8_t width, uint64_t *value);
-	/* Whether the call at pc can return. after is the state if it does, and next is the address
+	/* True if the call at pc can return. after is the state if it does, and next is the address
 	 * of the first instruction behind it that does something. */
 	bool (*returns)(void *context, uint64_t pc, const struct code_insn *call,
 	    uint64_t next, const struct code_state *after);
@@ -39,7 +39,7 @@ struct code_host {
 	/* Control goes from pc to another place inside of the ranges, and not as to the next instruction
 	 * alone. At an entry, both are the same. NULL: it does not matter. */
 	void (*arrives)(void *context, uint64_t pc, uint64_t target);
-	/* Whether the callee keeps register 0 by its own code, which the psABI does not promise.
+	/* True if the callee keeps register 0 by its own code, which the psABI does not promise.
 	 * Routines that touch the pages of a large frame do. state is that before the call. NULL:
 	 * none does. */
 	bool (*keeps_first)(
@@ -52,7 +52,7 @@ struct code_host {
 	 * address that code refers to. Asked where the code does not check its index. 0: not known.
 	 * NULL: always so. */
 	uint32_t (*entries)(void *context, uint64_t addr, uint8_t width);
-	/* Whether what is expected of the code at pc contradicts a state there. NULL: never. */
+	/* True if what is expected of the code at pc contradicts a state there. NULL: never. */
 	bool (*contradicts)(void *context, uint64_t pc, const struct code_state *state);
 };
 

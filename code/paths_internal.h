@@ -100,7 +100,7 @@ struct paths_insn *code_paths_insn_at(const struct code_paths *paths, size_t pla
 struct paths_insn *code_paths_decode(
     struct code_paths *paths, size_t place, const struct code_range *range, uint64_t pc);
 
-/* Whether control never goes from the instruction to the next. */
+/* True if control never goes from the instruction to the next. */
 bool code_paths_ends(const struct paths_insn *at);
 
 /* What the instruction at pc makes of the state, its callee too. */

@@ -82,7 +82,7 @@ static bool paths_table_read(struct code_paths *paths, uint32_t i, uint64_t *tar
 	return true;
 }
 
-/* Whether the place is in the middle of an instruction that is known. */
+/* True if the place is in the middle of an instruction that is known. */
 static bool paths_is_inside(const struct code_paths *paths, size_t place)
 {
 	if (paths->bytes[place].walk)
@@ -114,7 +114,7 @@ bool code_paths_ends(const struct paths_insn *at)
 	return code_insn_ends(&at->insn) || at->returns == PATHS_CALL_STOPS;
 }
 
-/* Whether an instruction begins at target: one that is known, or the first one behind one at which
+/* True if an instruction begins at target: one that is known, or the first one behind one at which
  * a way ends. */
 static bool paths_begins_at(const struct code_paths *paths, uint64_t target)
 {

@@ -222,7 +222,7 @@ static bool paths_new_leader(
 	       (!walk || code_paths_push(paths, walk - 1));
 }
 
-/* Whether what both states keep of the stack has room where the leader's is. */
+/* True if what both states keep of the stack has room where the leader's is. */
 static bool paths_fits(const struct paths_leader *leader, const struct code_state *mine,
     const struct code_state *other)
 {

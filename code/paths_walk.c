@@ -40,7 +40,7 @@ static bool paths_behind_fillers(
 	return true;
 }
 
-/* Whether the call returns. Asked once: a function is followed in one way. */
+/* True if the call returns. Asked once: a function is followed in one way. */
 static bool paths_returns(struct code_paths *paths, const struct code_range *range,
     size_t place, uint64_t pc, const struct code_state *state)
 {
@@ -61,7 +61,7 @@ static bool paths_returns(struct code_paths *paths, const struct code_range *ran
 	return call->returns == PATHS_CALL_RETURNS;
 }
 
-/* Whether control goes on behind the instruction, whose state is that after it. */
+/* True if control goes on behind the instruction, whose state is that after it. */
 static bool paths_continues(struct code_paths *paths, const struct code_range *range,
     size_t place, uint64_t pc, const struct code_state *state)
 {

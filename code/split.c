@@ -64,7 +64,7 @@ static enum code_kind split_run(enum code_machine machine, const uint8_t *code,
 	return filler ? CODE_KIND_PADDING : CODE_KIND_CODE;
 }
 
-/* Whether part i has data on one side at least, and no code on the other. */
+/* True if part i has data on one side at least, and no code on the other. */
 static bool split_among_data(const struct code_parts *parts, size_t i)
 {
 	const bool first = i == 0, last = i + 1 == parts->n;

@@ -57,10 +57,10 @@ ATTR_MUST_CHECK bool convert_write(
 /* False, always: --min-coverage was given, and there is code, but no CFI. */
 bool convert_no_cfi(const struct conversion *conv, struct err *err);
 
-/* Whether what was made is worth writing: ERR_USAGE for a pattern that matches nothing,
+/* True if what was made is worth writing: ERR_USAGE for a pattern that matches nothing,
  * ERR_UNSUPPORTED without a function, ERR_COVERAGE. */
 ATTR_MUST_CHECK bool convert_worthwhile(const struct conversion *conv, struct err *err);
-/* Whether the output that was written is as small as options demand. ERR_COVERAGE. */
+/* True if the output that was written is as small as options demand. ERR_COVERAGE. */
 ATTR_MUST_CHECK bool convert_growth(const struct conversion *conv, struct err *err);
 
 /* What each FDE costs, into the report of what was made. */
@@ -81,7 +81,7 @@ ATTR_MUST_CHECK bool convert_write_section(
  * far as numbers tell; 0 without such a section. */
 uint64_t convert_lost(const struct conversion *conv);
 
-/* Whether this program put a section into the file, and can give back the file of before. */
+/* True if this program put a section into the file, and can give back the file of before. */
 bool convert_leads_back(const struct image *image);
 
 void convert_deinit(struct conversion *conv);

@@ -21,7 +21,7 @@ static int cursor_key_compare(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Whether the functions as stored ascend by start and by end. */
+/* True if the functions as stored ascend by start and by end. */
 static bool cursor_ascends(const struct sf_view *view)
 {
 	struct sf_view_func func;
@@ -217,7 +217,7 @@ static bool cursor_find(struct sf_cursor *cursor, struct err *err)
 	return false;
 }
 
-/* Whether the function (PCINC) has one row for everything. */
+/* True if the function (PCINC) has one row for everything. */
 static bool cursor_is_even(struct sf_cursor *cursor, struct err *err)
 {
 	const struct sf_row *first;

@@ -61,7 +61,7 @@ void sf_cursor_seek(struct sf_cursor *cursor, uint64_t pc);
 const struct sf_view_func *sf_cursor_function_at(
     struct sf_cursor *cursor, uint64_t start, uint64_t end, struct err *err);
 
-/* Whether every row of the PCINC function that the last segment was of has come up. */
+/* True if every row of the PCINC function that the last segment was of has come up. */
 static inline bool sf_cursor_at_end(const struct sf_cursor *cursor)
 {
 	return cursor->have_func && cursor->have_rows && !cursor->have_next;

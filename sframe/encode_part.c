@@ -191,7 +191,7 @@ static bool encode_func(struct sf_encode_part *part, const struct sf_func *func)
 	return encode_add_func(part, func, &encoded);
 }
 
-/* Whether two functions with the same rows have the same bytes. */
+/* True if two functions with the same rows have the same bytes. */
 static bool encoded_alike(const struct sf_func *a, const struct sf_func *b)
 {
 	return a->n_rows == b->n_rows && a->pcmask == b->pcmask &&

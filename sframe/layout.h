@@ -50,10 +50,10 @@ const struct sf_layout *sf_layout_find(uint8_t version);
 enum sf_cannot sf_layout_can_express(
     const struct sf_layout *layout, const struct sf_abi *abi, const struct sf_row *row);
 
-/* Whether a flexible FDE is needed to say a row that the layout can say. */
+/* True if a flexible FDE is needed to say a row that the layout can say. */
 bool sf_row_needs_flex(const struct sf_abi *abi, const struct sf_row *row);
 
-/* Whether RA is somewhere of its own: saved, and not where the ABI fixes it. */
+/* True if RA is somewhere of its own: saved, and not where the ABI fixes it. */
 static inline bool sf_row_has_ra(const struct sf_abi *abi, const struct sf_row *row)
 {
 	if (row->ra.kind == SF_LOC_NONE)

@@ -69,7 +69,7 @@ static bool read_headers(struct image *image)
 	return true;
 }
 
-/* Whether the header's bytes are in the file's memory; sets where. */
+/* True if the header's bytes are in the file's memory; sets where. */
 static bool walk_place_of(
     const struct image *image, const Elf64_Phdr *header, uint64_t *start, uint64_t *end)
 {

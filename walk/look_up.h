@@ -55,7 +55,7 @@ WALK_INLINE uint32_t walk_row_start(const uint8_t *row, unsigned int type, bool 
 	return type == 1 ? walk_load16(row, swap) : walk_load32(row, swap);
 }
 
-/* Whether three rows after each other, from the info byte on, are as long as info says. */
+/* True if three rows after each other, from the info byte on, are as long as info says. */
 WALK_INLINE bool walk_rows_alike(const uint8_t *row, size_t step, unsigned int info)
 {
 	unsigned int differ =

@@ -74,7 +74,7 @@ static const char *string_at(const struct dynamic *dynamic, uint64_t offset)
 	return dynamic->strings + offset;
 }
 
-/* Whether the loader takes file for what needs this name: by its own name, or by its path. */
+/* True if the loader takes file for what needs this name: by its own name, or by its path. */
 static bool has_name(const struct walk_file *file, const char *name)
 {
 	struct dynamic dynamic = dynamic_of(file);

@@ -2,7 +2,7 @@
 /* Opens a section: all that a look-up does not check again is checked here. */
 #include "walk/opened.h"
 
-/* Whether the version has the ABI, in the byte order of the section. */
+/* True if the version has the ABI, in the byte order of the section. */
 static bool walk_knows_abi(unsigned int version, unsigned int abi, bool big_endian)
 {
 	if (abi == WALK_ABI_S390X)
@@ -44,7 +44,7 @@ static bool walk_open_tables(struct walk_section *section, size_t size)
 	return true;
 }
 
-/* Whether the functions ascend, as a search needs it. */
+/* True if the functions ascend, as a search needs it. */
 static bool walk_sorted(const struct walk_section *section)
 {
 	uint32_t bytes = walk_fde_bytes(section->version);

@@ -46,7 +46,7 @@ static unsigned int forks;
 
 /* The walks of this thread: more than one while a handler interrupts a walk and walks. */
 static __thread __attribute__((tls_model("initial-exec"))) size_t walks_here[2];
-/* Whether this thread writes: the function rows of the options may fork. */
+/* True if this thread writes: the function rows of the options may fork. */
 static __thread __attribute__((tls_model("initial-exec"))) bool writes_here;
 
 /* Walks. */
@@ -274,7 +274,7 @@ void eh2sframe_walk_remove(const void *bytes)
 	end_writing();
 }
 
-/* Whether a fork of this thread waits for writers: not inside of a walk, for which a writer may wait. */
+/* True if a fork of this thread waits for writers: not inside of a walk, for which a writer may wait. */
 static bool fork_waits(void)
 {
 	return !writes_here && walks_here[0] == 0 && walks_here[1] == 0;

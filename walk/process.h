@@ -65,7 +65,7 @@ void walk_memory_undo(void *memory);
 
 /* Adds a range to the draft. false: the table is full, or the range overlaps another. */
 bool walk_table_insert(struct walk_table *draft, const struct walk_range *range);
-/* Whether n more ranges have room. */
+/* True if n more ranges have room. */
 bool walk_table_has_room(const struct walk_table *draft, size_t n);
 
 /* Adds the files that are mapped and stay so to the draft. Returns how many files have rows,

@@ -21,13 +21,13 @@ void walk_stack_begin(struct walk_stack *stack, uint64_t sp);
 /* Asks the kernel for the 8 bytes at address. true: they are known now. */
 bool walk_stack_more(struct walk_stack *stack, uint64_t address);
 
-/* Whether 8 bytes at address can be read, as the kernel says. */
+/* True if 8 bytes at address can be read, as the kernel says. */
 bool walk_stack_readable(uint64_t address);
 
 /* Reads 8 bytes of code that can go away meanwhile. false: they cannot be read. */
 bool walk_stack_fetch(uint64_t address, uint64_t *value);
 
-/* Whether size bytes at address can be read. */
+/* True if size bytes at address can be read. */
 bool walk_stack_readable_range(uint64_t address, uint64_t size);
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -64,10 +64,10 @@ void print_start(const struct print_out *out);
  * failure, once. */
 bool print_close(struct print_out *out, bool ok, struct eh2sframe_error *error);
 
-/* Whether standard output can be written to at all. */
+/* True if standard output can be written to at all. */
 bool print_can(struct eh2sframe_error *error);
 
-/* Whether all of standard output was written. A failure is told once: call it last. */
+/* True if all of standard output was written. A failure is told once: call it last. */
 bool print_end(struct eh2sframe_error *error);
 
 #endif

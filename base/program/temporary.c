@@ -116,7 +116,7 @@ static struct {
 	atomic_bool converted;
 } fault;
 
-/* Whether the address is one that the main thread's stack would have grown to: below the
+/* True if the address is one that the main thread's stack would have grown to: below the
  * environment and above what one function may leave out. */
 static bool fault_is_stack(const siginfo_t *info)
 {

@@ -29,7 +29,7 @@
 #endif
 
 #ifndef SANDBOX_HAS_SANITIZER
-/* Whether the loader was told to add code to each program, or to this one. */
+/* True if the loader was told to add code to each program, or to this one. */
 static bool sandbox_preloaded(void)
 {
 	static const char *const names[] = {"LD_PRELOAD", "LD_AUDIT"};

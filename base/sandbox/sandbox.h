@@ -56,7 +56,7 @@ void sandbox_allow(struct sandbox *box, int fd, const char *path, bool write);
 /* Enters it as far as possible. There may be no other thread. */
 void sandbox_enter(const struct sandbox *box, struct sandbox_state *state);
 
-/* Whether both parts are in force; otherwise *err says what is missing. */
+/* True if both parts are in force; otherwise *err says what is missing. */
 bool sandbox_whole(const struct sandbox_state *state, struct eh2sframe_error *err);
 
 /* A line for -v. */

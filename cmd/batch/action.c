@@ -107,7 +107,7 @@ bool batch_action_write(const struct batch_job *job, const struct eh2sframe_file
 		   : eh2sframe_file_remove_path(file, out, error);
 }
 
-/* Whether the file has these bytes. */
+/* True if the file has these bytes. */
 static bool action_has_bytes(int fd, const void *bytes, size_t size)
 {
 	struct stat st;

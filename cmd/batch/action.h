@@ -37,7 +37,7 @@ ATTR_MUST_CHECK bool batch_action_make(const struct batch_job *job,
     const struct eh2sframe_file *file, void **bytes, size_t *size, json_t **report,
     struct eh2sframe_error *error);
 
-/* Whether fd has the bytes that such a conversion makes. False: EH2SFRAME_NO_MEMORY, or another program made them. */
+/* True if fd has the bytes that such a conversion makes. False: EH2SFRAME_NO_MEMORY, or another program made them. */
 bool batch_action_is_made(
     const struct eh2sframe_file *file, int fd, struct eh2sframe_error *error);
 

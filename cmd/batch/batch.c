@@ -94,7 +94,7 @@ static bool batch_is_report(const struct batch_run *run)
 	       (run->archive && run->args->verb == VERB_CHECK);
 }
 
-/* Whether something will be told of every file. */
+/* True if something will be told of every file. */
 static bool batch_keeps(const struct args *args)
 {
 	return batch_has_document(args) || args->verbosity > 0;

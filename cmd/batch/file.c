@@ -77,7 +77,7 @@ static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
 	return -1;
 }
 
-/* Whether all names of the file are below the named paths. */
+/* True if all names of the file are below the named paths. */
 static bool file_has_all_names(const struct batch_file *file,
     const struct file_state *made, struct eh2sframe_error *error)
 {

@@ -8,10 +8,10 @@
 
 #include "cmd/common/args.h"
 
-/* Whether a file is meant. path is its path below the named directory. */
+/* True if a file is meant. path is its path below the named directory. */
 bool batch_globs_take(const struct args *args, const char *path);
 
-/* Whether files below a directory can be meant; false when an --exclude has them all. */
+/* True if files below a directory can be meant; false when an --exclude has them all. */
 bool batch_globs_enter(const struct args *args, const char *path);
 
 #endif

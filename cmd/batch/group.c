@@ -114,7 +114,7 @@ bool batch_tree_group(struct batch_tree *tree)
 	return true;
 }
 
-/* Whether this is the directory that was listed, not another one of the same name. */
+/* True if this is the directory that was listed, not another one of the same name. */
 static bool batch_is_dir(int fd, const struct batch_dir *dir)
 {
 	struct stat st;

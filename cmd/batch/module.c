@@ -49,7 +49,7 @@ static bool module_section(const struct module_file *file, uint64_t shoff, uint3
 	return !rd.failed;
 }
 
-/* Whether the table of the sections' names has the one that only a module has. */
+/* True if the table of the sections' names has the one that only a module has. */
 static bool module_has_name(const struct module_file *file, uint64_t off, uint64_t size)
 {
 	char *names = size && size <= MOST_NAMES ? malloc((size_t)size) : NULL;

@@ -14,7 +14,7 @@
 /* Why the relocatable object in fd is skipped, as a word of the report; or NULL. */
 const char *batch_module_skip(const struct args *args, int fd, const struct stat *st);
 
-/* Whether the name is that of a kernel module that was compressed. */
+/* True if the name is that of a kernel module that was compressed. */
 bool batch_module_is_packed(const char *base);
 
 #endif

@@ -97,7 +97,7 @@ static bool pool_is_stopped(const struct pool_run *run, int sig)
 	return batch_signal || run->ending;
 }
 
-/* Whether a worker may say something of this file. */
+/* True if a worker may say something of this file. */
 static bool pool_is_open(const struct pool_run *run, size_t file)
 {
 	return file >= run->first && file < run->last && !run->seen[file - run->first];

@@ -261,7 +261,7 @@ static bool worker_line_is_plain(const json_t *line)
 	return true;
 }
 
-/* Whether the members that a change needs are there. The names are made plain where they are printed. */
+/* True if the members that a change needs are there. The names are made plain where they are printed. */
 static bool worker_changes_are_sound(const json_t *list)
 {
 	const json_t *change;
@@ -295,7 +295,7 @@ static bool worker_members_are_sound(const json_t *members)
 	return true;
 }
 
-/* Whether this can be a report. Its figures are checked where they are added. */
+/* True if this can be a report. Its figures are checked where they are added. */
 static bool worker_is_sound(const json_t *report)
 {
 	const json_t *text = json_object_get(report, "text");

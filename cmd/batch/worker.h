@@ -56,7 +56,7 @@ ATTR_MUST_CHECK bool batch_worker_start(struct batch_worker *worker,
 ATTR_MUST_CHECK bool batch_worker_read(
     struct batch_worker *worker, bool *ended, struct eh2sframe_error *err);
 
-/* Whether there is a complete message: *report is its text as an object, which the caller
+/* True if there is a complete message: *report is its text as an object, which the caller
  * owns; NULL when memory runs out. After a message that no worker sends it is killed. */
 bool batch_worker_next(struct batch_worker *worker, size_t *file, json_t **report);
 

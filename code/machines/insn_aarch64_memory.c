@@ -106,7 +106,7 @@ static bool a64_single_unscaled(const struct a64 *a)
 	return a64_single(a, &place);
 }
 
-/* Whether a register that is loaded or stored is also the base that moves: unpredictable. */
+/* True if a register that is loaded or stored is also the base that moves: unpredictable. */
 static bool a64_moves_own_base(const struct a64 *a)
 {
 	const uint8_t base = code_a64_reg(a, 5);

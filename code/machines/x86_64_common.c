@@ -37,7 +37,7 @@ static bool x86_take_code(struct x86_bytes *b)
 	return b->form != 0;
 }
 
-/* Whether an instruction of this form can have the prefix. */
+/* True if an instruction of this form can have the prefix. */
 static bool x86_prefix_fits(struct x86_bytes *b)
 {
 	if (b->form & FORM_VECTOR)

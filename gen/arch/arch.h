@@ -132,7 +132,7 @@ const struct arch_reloc *arch_reloc_find(const struct arch *arch, uint32_t type)
 const struct arch_code_reloc *arch_code_reloc_find(
     const struct arch *arch, uint32_t type);
 
-/* Whether a dynamic relocation is of thread-local storage. */
+/* True if a dynamic relocation is of thread-local storage. */
 bool arch_reloc_is_tls(const struct arch *arch, uint32_t type);
 
 /* The machine of an ELF header, or NULL when SFrame is not defined for it. */

@@ -35,7 +35,7 @@ static bool is_never_returning(const char *name)
 	    names_order);
 }
 
-/* Whether nothing writes to what is at addr once the program runs. */
+/* True if nothing writes to what is at addr once the program runs. */
 static bool is_constant(const struct image *image, uint64_t addr)
 {
 	bool writable = true, relro = false;
@@ -264,7 +264,7 @@ void validate_callees_deinit(struct validate_callees *callees)
 
 /* ---- functions of the file ---- */
 
-/* Whether the place holds the address of such a function. */
+/* True if the place holds the address of such a function. */
 static bool place_is_named(const struct validate_callees *callees, uint64_t addr)
 {
 	uint64_t function;
@@ -315,7 +315,7 @@ static bool loaded_from(const struct validate_callees *callees,
 	return false;
 }
 
-/* Whether control that goes to the address in this instruction's register never comes back. */
+/* True if control that goes to the address in this instruction's register never comes back. */
 static bool goes_to_named(const struct validate_callees *callees,
     const struct code_insn *insn, const struct code_state *before)
 {
@@ -436,7 +436,7 @@ bool validate_never_returns(
 /* Frames below a page need no such routine, which has fewer instructions than this. */
 enum { CALLEES_LEAST_FRAME = 4096, CALLEES_MAX_PROBE = 64 };
 
-/* Whether the instruction gives register 0 another value. */
+/* True if the instruction gives register 0 another value. */
 static bool changes_first(const struct code_insn *insn)
 {
 	if ((insn->writes | insn->unsure) & 1)

@@ -60,11 +60,11 @@ uint64_t validate_stub_own(const struct validate_callees *callees, uint64_t pc);
 bool validate_keeps_first(const struct validate_callees *callees,
     const struct code_insn *call, const struct code_state *state);
 
-/* Whether a function at addr never returns by its name: by a symbol's alone, or by that in Go's table, too. */
+/* True if a function at addr never returns by its name: by a symbol's alone, or by that in Go's table, too. */
 bool validate_is_named_by_symbol(const struct validate_callees *callees, uint64_t addr);
 bool validate_is_named(const struct validate_callees *callees, uint64_t addr);
 
-/* Whether another file may call what is at addr. */
+/* True if another file may call what is at addr. */
 bool validate_is_exported(const struct validate_callees *callees, uint64_t addr);
 
 /* ---- for returns.c ---- */
@@ -88,7 +88,7 @@ void validate_stub_note(const struct validate_callees *callees,
 uint64_t validate_goes_to_own(const struct validate_callees *callees,
     const struct code_insn *insn, const struct code_state *state,
     const struct validate_stub *stub);
-/* Whether the address in insn->via is that of such a function. state is that before it. */
+/* True if the address in insn->via is that of such a function. state is that before it. */
 bool validate_goes_to_named(const struct validate_callees *callees,
     const struct code_insn *insn, const struct code_state *state,
     const struct validate_stub *stub);

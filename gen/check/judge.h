@@ -31,7 +31,7 @@ struct validate_answer {
 	struct code_value found;
 };
 
-/* Whether the row gives the CFA, the return address and the caller's frame pointer. */
+/* True if the row gives the CFA, the return address and the caller's frame pointer. */
 struct validate_answer validate_row(
     const struct arch *arch, const struct cfi_row *row, const struct code_state *state);
 

@@ -48,7 +48,7 @@ static struct part_rows part_rows_of(
 	    search_list_from(table->rows, table->n_rows, pc, range->end) - first};
 }
 
-/* Whether a row finds the return address at or above the CFA, where a stub of a PLT has put it: the
+/* True if a row finds the return address at or above the CFA, where a stub of a PLT has put it: the
  * function is not called as the psABI says. */
 static bool part_is_resolver(
     const struct validate_worker *worker, const struct part_rows *rows)
@@ -63,7 +63,7 @@ static bool part_is_resolver(
 	return false;
 }
 
-/* Whether a function begins where the row does: nothing has been saved yet. */
+/* True if a function begins where the row does: nothing has been saved yet. */
 static bool part_is_entry(const struct validate_worker *worker, const struct cfi_row *row)
 {
 	return validate_row(worker->input->arch, row, &worker->entry).verdict ==
@@ -96,7 +96,7 @@ static const struct cfi_fde *part_fde(
 					     : &worker->input->frames.fdes[range->fde];
 }
 
-/* Whether no row can be asked for: the range is not one function's, or its frame is special. */
+/* True if no row can be asked for: the range is not one function's, or its frame is special. */
 static bool part_is_special(
     const struct validate_worker *worker, const struct cfi_range *range)
 {
@@ -169,7 +169,7 @@ bool validate_is_fragment(const struct validate_worker *worker, uint64_t start)
 	       !validate_is_exported(worker->callees, start);
 }
 
-/* Whether a function begins where the part does. What is called does so whatever its first row says. */
+/* True if a function begins where the part does. What is called does so whatever its first row says. */
 static bool part_is_function(const struct validate_worker *worker,
     const struct validate_part *part, const struct part_rows *rows,
     const struct code_range *code)
@@ -275,7 +275,7 @@ size_t validate_range_at(const struct validate_worker *worker, uint64_t pc)
 	return i && pc < ranges->list[i - 1].end ? i - 1 : SIZE_MAX;
 }
 
-/* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
+/* True if a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
 bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc)
 {
 	const struct cfi_range *range = &worker->input->ranges.list[index];

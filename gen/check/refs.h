@@ -24,7 +24,7 @@ ATTR_MUST_CHECK bool validate_refs_add(struct validate_refs *refs, uint64_t addr
 /* Adds what dynamic relocations name. False: out of memory. */
 ATTR_MUST_CHECK bool validate_refs_add_relative(
     struct validate_refs *refs, const struct image *image);
-/* Whether addr is one of them. refs is sorted; NULL: no. */
+/* True if addr is one of them. refs is sorted; NULL: no. */
 /* The first address from addr on; the list's number: there is none. */
 size_t validate_refs_from(const struct validate_refs *refs, uint64_t addr);
 bool validate_refs_have(const struct validate_refs *refs, uint64_t addr);

@@ -281,7 +281,7 @@ static void returns_look(struct validate_returns *returns, uint32_t block)
 	returns_wait(returns, block, pc, 0);
 }
 
-/* Whether what the block says still matters to one that waits for it. Else none does any more. */
+/* True if what the block says still matters to one that waits for it. Else none does any more. */
 static bool returns_matters(struct validate_returns *returns, uint32_t block)
 {
 	for (uint32_t wait = returns->blocks[block].waiting; wait != RETURNS_NONE;

@@ -136,10 +136,10 @@ const struct cfi_row *validate_row_in(
 ATTR_MUST_CHECK bool validate_add_part(struct validate_worker *worker, uint32_t index);
 /* The range that holds pc. SIZE_MAX: none. */
 size_t validate_range_at(const struct validate_worker *worker, uint64_t pc);
-/* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
+/* True if a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
 bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc);
 
-/* Whether control comes to the first byte of a range by jumps alone, with a frame: it is a part of functions whose
+/* True if control comes to the first byte of a range by jumps alone, with a frame: it is a part of functions whose
  * last rows may say the same as an entry's. */
 bool validate_is_fragment(const struct validate_worker *worker, uint64_t start);
 
@@ -148,7 +148,7 @@ struct validate_answer validate_part_row(const struct validate_worker *worker,
     const struct validate_part *part, const struct cfi_row *row,
     const struct code_state *state);
 
-/* Whether Go's ABI for AArch64 holds in the code of the FDE. */
+/* True if Go's ABI for AArch64 holds in the code of the FDE. */
 bool validate_is_go(const struct validate_worker *worker, const struct cfi_fde *fde);
 /* Adds to the state after a call what Go's ABI for AArch64 says, where it holds. */
 void validate_go_keeps(struct validate_worker *worker, uint64_t pc,

@@ -109,7 +109,7 @@ ATTR_MUST_CHECK bool validate_all(const struct image *image,
 ATTR_MUST_CHECK bool validate_cfi(const struct image *image,
     const struct cfi_input *input, unsigned int jobs, struct validate_result *result,
     struct err *err);
-/* Whether this build can decode the machine's code: ERR_UNSUPPORTED. */
+/* True if this build can decode the machine's code: ERR_UNSUPPORTED. */
 ATTR_MUST_CHECK bool validate_can(const struct arch *arch, struct err *err);
 /*
  * Fills in the corrections of input, as options say, from what the code contradicts; nothing

@@ -151,7 +151,7 @@ static bool entry_is_start(const struct image *image)
 	return !image->n_sections;
 }
 
-/* Whether its dynamic strings have a name that debuggers look for in a loader. */
+/* True if its dynamic strings have a name that debuggers look for in a loader. */
 static bool has_debugger_names(const struct image *image)
 {
 	static const char *const names[] = {

@@ -148,7 +148,7 @@ const GElf_Phdr *image_segment_find(const struct image *image, uint32_t type);
 ATTR_MUST_CHECK bool image_section_inside(
     const struct image *image, size_t i, struct err *err);
 
-/* Whether the file bytes [off, end), which are inside of it, are zeros only. */
+/* True if the file bytes [off, end), which are inside of it, are zeros only. */
 bool image_is_zero(const struct image *image, uint64_t off, uint64_t end);
 
 /* len file bytes that the loader maps at addr, or NULL when they are not all file bytes.
@@ -172,10 +172,10 @@ ATTR_MUST_CHECK bool image_relr_each(const struct image *image,
     const struct image_section *section, bool (*note)(void *context, uint64_t addr),
     void *context);
 
-/* Whether a dynamic relocation of this type is of thread-local storage. */
+/* True if a dynamic relocation of this type is of thread-local storage. */
 bool image_reloc_is_tls(const struct image *image, uint32_t type);
 
-/* Whether a section is an SFrame section: by type, or by name (binutils 2.40 gives no
+/* True if a section is an SFrame section: by type, or by name (binutils 2.40 gives no
  * type). */
 bool image_is_sframe(const struct image_section *section);
 
@@ -184,7 +184,7 @@ bool image_is_sframe(const struct image_section *section);
  */
 const GElf_Phdr *image_code_segment(
     const struct image *image, uint64_t addr, uint64_t len);
-/* Whether a section is one of CFI: by name, and not empty; the second type
+/* True if a section is one of CFI: by name, and not empty; the second type
  * (SHT_X86_64_UNWIND) is what Clang gives it. */
 bool image_is_eh_frame(const struct image_section *section);
 /* ERR_MALFORMED when the file does not hold all of section i, which is one, and
@@ -205,7 +205,7 @@ struct image_debug_frame {
 	size_t size;	      /* bytes of the section itself; 0 without such a section */
 };
 
-/* Whether a section is .debug_frame or .zdebug_frame, with bytes in the file. */
+/* True if a section is .debug_frame or .zdebug_frame, with bytes in the file. */
 bool image_is_debug_frame(const struct image_section *section);
 /*
  * Looks at section i, which is one. ERR_MALFORMED when the file does not hold all of it, or
@@ -234,7 +234,7 @@ ATTR_MUST_CHECK bool image_debug_frames_find(
 ATTR_MUST_CHECK bool image_debug_frames_read(const struct image *image,
     const struct image_debug_frames *frames, uint8_t *to, struct err *err);
 
-/* Whether the code of a linked file is elsewhere: a separate debug file. */
+/* True if the code of a linked file is elsewhere: a separate debug file. */
 bool image_is_debug_only(const struct image *image);
 
 /*

@@ -11,7 +11,7 @@
 #include "base/num.h"
 #include "gen/insert/undo.h"
 
-/* Whether the section is inside of the one that it takes the place of. */
+/* True if the section is inside of the one that it takes the place of. */
 static bool check_is_over_old(const struct image *input, const struct insert_plan *plan)
 {
 	const GElf_Phdr *old;
@@ -322,7 +322,7 @@ static bool check_pages(
 	return true;
 }
 
-/* Whether a PT_LOAD with one of these flags maps these file bytes to this address. */
+/* True if a PT_LOAD with one of these flags maps these file bytes to this address. */
 static bool is_mapped(const struct image *image, uint64_t off, uint64_t addr,
     uint64_t size, uint32_t or_flags)
 {
@@ -427,7 +427,7 @@ static bool check_sframe(
 	return true;
 }
 
-/* Whether the two are the same in [from, to) after all. */
+/* True if the two are the same in [from, to) after all. */
 static bool same_where_skipped(const struct walk *walk, uint64_t from, uint64_t to)
 {
 	for (size_t i = 0; i < walk->n_skipped; i++) {

@@ -124,7 +124,7 @@ static enum kind unit_kind(const struct image *image, const struct image_section
 	return KIND_FIXED;
 }
 
-/* Whether one program header names the last unit and the section together. */
+/* True if one program header names the last unit and the section together. */
 static bool joins(
     const struct image *image, const struct unit *last, const GElf_Shdr *hdr)
 {
@@ -324,7 +324,7 @@ uint64_t insert_grow_kept(const struct insert_grow *grow, const GElf_Phdr *phdr)
 	return phdr->p_filesz;
 }
 
-/* Whether it is in one unit, with which it moves. */
+/* True if it is in one unit, with which it moves. */
 static bool in_unit(const struct insert_grow *grow, const GElf_Phdr *phdr)
 {
 	uint64_t kept = insert_grow_kept(grow, phdr);

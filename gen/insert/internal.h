@@ -67,7 +67,7 @@ struct insert_slots {
 ATTR_MUST_CHECK bool insert_slots_find(
     const struct image *image, struct insert_slots *slots, struct err *err);
 
-/* Whether size file bytes at off are free: zero, and in no section, segment or header table. */
+/* True if size file bytes at off are free: zero, and in no section, segment or header table. */
 bool insert_is_free(const struct image *image, uint64_t off, uint64_t size);
 
 /*
@@ -76,10 +76,10 @@ bool insert_is_free(const struct image *image, uint64_t off, uint64_t size);
  */
 bool insert_is_padding(const struct image *image, size_t load, uint64_t size);
 
-/* Whether they are in the ELF header or in a header table. */
+/* True if they are in the ELF header or in a header table. */
 bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size);
 
-/* Whether the section takes the place of another one, which is there already. */
+/* True if the section takes the place of another one, which is there already. */
 static inline bool insert_over_old(const struct insert_plan *plan)
 {
 	return plan->grown == INSERT_NONE && !plan->segment_size;
@@ -146,7 +146,7 @@ void insert_put_symbols(
 ATTR_MUST_CHECK bool insert_check_grow(const struct image *input,
     const struct insert_plan *plan, const struct image *output, struct err *err);
 
-/* Whether entry number n of the input's table may go. */
+/* True if entry number n of the input's table may go. */
 ATTR_MUST_CHECK bool insert_check_spare(const struct image *input,
     const struct insert_plan *plan, const struct image *output, size_t n);
 
@@ -184,7 +184,7 @@ static inline uint64_t insert_physical(
 	return last->p_paddr - last->p_vaddr;
 }
 
-/* Whether the table stands elsewhere than in the input. */
+/* True if the table stands elsewhere than in the input. */
 static inline bool insert_table_moves(
     const struct image *image, const struct insert_plan *plan)
 {
@@ -198,7 +198,7 @@ static inline bool insert_table_moves(
 struct insert_range insert_owned(
     const struct image *image, const struct insert_plan *plan);
 
-/* Whether what PT_PHDR says of it is no longer so. */
+/* True if what PT_PHDR says of it is no longer so. */
 static inline bool insert_table_changes(
     const struct image *image, const struct insert_plan *plan)
 {

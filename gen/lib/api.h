@@ -37,7 +37,7 @@ struct eh2sframe_check {
 /* Copies err to the caller, unless ok or error is NULL; returns ok. */
 bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error);
 
-/* Whether the caller gave every required pointer; sets err unless it did. */
+/* True if the caller gave every required pointer; sets err unless it did. */
 bool api_given(bool all_given, struct err *err);
 
 /*

@@ -339,7 +339,7 @@ bool options_pcrel(const struct options *options)
 	return options->pcrel && (!options->reader || options->reader->pcrel);
 }
 
-/* Whether the reader reads the version, be it on one machine only. */
+/* True if the reader reads the version, be it on one machine only. */
 static bool options_reader(const struct options *options, struct err *err)
 {
 	uint8_t abi = 0;

@@ -88,7 +88,7 @@ struct options {
 /* Where distributions put debug files. */
 #define OPTIONS_DEBUG_DIR "/usr/lib/debug"
 
-/* Whether code without CFI gets rows: "derive" adds to the sources, and "source" can name them. */
+/* True if code without CFI gets rows: "derive" adds to the sources, and "source" can name them. */
 static inline bool options_derives(const struct options *options)
 {
 	return options->derive || options->sources & SOURCE_BIT(SOURCE_DERIVED);
@@ -102,10 +102,10 @@ void options_deinit(struct options *options); /* accepts a zeroed struct */
 ATTR_MUST_CHECK bool options_set(
     struct options *options, const char *name, const char *value, struct err *err);
 
-/* Whether what is set goes together. ERR_USAGE. */
+/* True if what is set goes together. ERR_USAGE. */
 ATTR_MUST_CHECK bool options_check(const struct options *options, struct err *err);
 
-/* Whether function starts are relative to their own field. */
+/* True if function starts are relative to their own field. */
 bool options_pcrel(const struct options *options);
 
 /* A deep copy. ERR_NOMEM; *copy is then zeroed. */

@@ -43,7 +43,7 @@ extern const struct reader reader_names[READER_N_NAMES];
 /* NULL for a name that is not in the table. */
 const struct reader *reader_find(const char *name);
 
-/* Whether the reader of that bit reads a version for an ABI (enum sframe_abi). */
+/* True if the reader of that bit reads a version for an ABI (enum sframe_abi). */
 bool reader_reads(unsigned int bit, uint8_t version, uint8_t abi);
 
 /* True if the reader, or with NULL any that reads the version for that ABI, looks up return addresses. */

@@ -39,7 +39,7 @@ static const char *functions_rule(const struct report *report, size_t gap)
 	return report->details.gaps ? report->details.gaps[gap].rule : NULL;
 }
 
-/* Whether two gaps have the same reason and rule. */
+/* True if two gaps have the same reason and rule. */
 static bool functions_alike(const struct report *report, size_t a, size_t b)
 {
 	const char *x = functions_rule(report, a), *y = functions_rule(report, b);

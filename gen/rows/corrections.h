@@ -23,7 +23,7 @@ struct corrections {
 uint64_t corrections_bytes(
     const struct corrections *corrections, uint64_t start, uint64_t end);
 
-/* Whether one lies in [start, end). corrections may be NULL. */
+/* True if one lies in [start, end). corrections may be NULL. */
 bool corrections_touch(
     const struct corrections *corrections, uint64_t start, uint64_t end);
 

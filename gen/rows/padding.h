@@ -13,7 +13,7 @@
 #include "gen/arch/arch.h"
 #include "gen/sources/input.h"
 
-/* Whether [start, end) is filled up, with nothing that is ever run: by its bytes in
+/* True if [start, end) is filled up, with nothing that is ever run: by its bytes in
  * image, which are all of struct arch's fillers. */
 bool padding_only(
     const struct image *image, const struct arch *arch, uint64_t start, uint64_t end);

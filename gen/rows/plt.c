@@ -47,7 +47,7 @@ static uint64_t plt_row_end(const struct plt_tail *tail, size_t i)
 	return i + 1 < tail->n ? tail->rows[i + 1].start : tail->size;
 }
 
-/* Whether the rows at every offset are those of offset % period. Walks rows and pattern
+/* True if the rows at every offset are those of offset % period. Walks rows and pattern
  * together. */
 static bool plt_has_period(const struct plt_tail *tail, uint32_t period)
 {
@@ -271,7 +271,7 @@ static bool plt_emit_template(const struct arch *arch,
 		   size - parts->tail, section);
 }
 
-/* Whether a range on the first bytes ends between two entries. */
+/* True if a range on the first bytes ends between two entries. */
 static bool plt_ends_stub(const struct arch_plt_template *template,
     const struct plt_parts *parts, uint64_t covered)
 {

@@ -19,7 +19,7 @@
 #include "gen/rows/reduce.h"
 #include "sframe/model.h"
 
-/* Whether a section of this name holds stubs of a PLT. */
+/* True if a section of this name holds stubs of a PLT. */
 bool plt_is_plt_name(const char *name);
 
 /*

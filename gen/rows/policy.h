@@ -49,10 +49,10 @@ void policy_deinit(struct policy *policy);
 enum refusal policy_fde(
     const struct policy *policy, const struct cfi_cie *cie, const struct cfi_fde *fde);
 
-/* Whether --exclude-section names the section that pc is in. */
+/* True if --exclude-section names the section that pc is in. */
 bool policy_section_excluded(const struct policy *policy, uint64_t pc);
 
-/* Whether --exclude-symbol names a function that begins at pc. Any of its names counts, so that an
+/* True if --exclude-symbol names a function that begins at pc. Any of its names counts, so that an
  * alias excludes the function too. */
 bool policy_symbol_excluded(const struct policy *policy, uint64_t pc);
 
@@ -63,7 +63,7 @@ bool policy_symbol_excluded(const struct policy *policy, uint64_t pc);
 ATTR_MUST_CHECK bool policy_unmatched(
     const struct policy *policy, size_t i, const char **option, const char **pattern);
 
-/* Whether --exclude-symbol cannot know all functions: "none" has a name in the file, or
+/* True if --exclude-symbol cannot know all functions: "none" has a name in the file, or
  * only "dynamic" symbols are left. NULL when it can, or was not given. */
 const char *policy_few_symbols(const struct policy *policy);
 

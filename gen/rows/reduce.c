@@ -145,7 +145,7 @@ static enum refusal reduce_fp(
 	return REFUSE_FP_EXPRESSION;
 }
 
-/* Whether the caller's register save area has no room between SP and the CFA, by which
+/* True if the caller's register save area has no room between SP and the CFA, by which
  * the caller's stack would end inside the callee's. */
 static bool reduce_is_near_sp(const struct arch *arch, const struct sf_row *row)
 {

@@ -273,7 +273,7 @@ static void code_areas_join(struct code_areas *areas, size_t n)
 	}
 }
 
-/* Whether one of the areas has code of the FDE. */
+/* True if one of the areas has code of the FDE. */
 static bool code_areas_touch(const struct code_areas *areas, const struct cfi_fde *fde)
 {
 	size_t after = search_list_above(areas->list, areas->n, start, fde->pc);

@@ -30,7 +30,7 @@ ATTR_MUST_CHECK bool cfi_sources_read(const struct image *image,
     const struct options *options, struct cfi_sources *sources, struct err *err);
 void cfi_sources_deinit(struct cfi_sources *sources);
 
-/* Whether there is a section to read, or one that cannot be read. */
+/* True if there is a section to read, or one that cannot be read. */
 bool cfi_sources_any(const struct image *image, const struct options *options);
 
 /*

@@ -223,7 +223,7 @@ static bool by_name(const struct image *image, struct go_bytes *bytes)
 	return false;
 }
 
-/* Whether a known version's header begins here, of a table with functions. */
+/* True if a known version's header begins here, of a table with functions. */
 static bool begins_here(const uint8_t *data, size_t size)
 {
 	struct err ignored = {0};
@@ -233,7 +233,7 @@ static bool begins_here(const uint8_t *data, size_t size)
 	       go_table_read_header("", data, size, &table, &ignored) && table.n_funcs;
 }
 
-/* Whether 8 bytes can be those that a table begins with, apart from two of them: a quick look. */
+/* True if 8 bytes can be those that a table begins with, apart from two of them: a quick look. */
 static inline bool may_begin(const uint8_t *data)
 {
 	uint64_t word;

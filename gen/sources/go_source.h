@@ -22,9 +22,9 @@ struct go_source {
  */
 ATTR_MUST_CHECK bool image_go_source(
     const struct image *image, struct go_source *source, struct err *err);
-/* Whether there is a table. */
+/* True if there is a table. */
 bool image_has_go_source(const struct image *image);
-/* Whether Go's compiler made code of it, for a machine with Go's rows; also of an object, whose table is
+/* True if Go's compiler made code of it, for a machine with Go's rows; also of an object, whose table is
  * not read. */
 bool image_is_go(const struct image *image);
 /*

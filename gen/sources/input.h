@@ -37,7 +37,7 @@ ATTR_MUST_CHECK bool image_open_original(const struct image *of, uint64_t size,
 
 void image_close(struct image *image); /* accepts a zeroed struct */
 
-/* Whether [addr, addr + len) is inside one executable segment, or in an object inside one
+/* True if [addr, addr + len) is inside one executable segment, or in an object inside one
  * executable section. */
 bool image_is_code(const struct image *image, uint64_t addr, uint64_t len);
 

@@ -44,7 +44,7 @@ struct cfi_rule meaning_rule_of(
 	return meaning_of_loc(row->ra, row->ra_off);
 }
 
-/* Whether rule says what meaning_of_loc would: asked for every row of a file, so without
+/* True if rule says what meaning_of_loc would: asked for every row of a file, so without
  * making one. */
 static inline bool meaning_is(const struct cfi_rule *rule, struct sf_loc loc, int32_t off)
 {

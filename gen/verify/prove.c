@@ -29,7 +29,7 @@ bool prove_view(const struct image *image, struct sf_view *view, struct err *err
 	return sf_view_open(data, size, addr, view, err);
 }
 
-/* Whether the code contradicts no row of the section. */
+/* True if the code contradicts no row of the section. */
 static bool prove_by_code(const struct image *image, const struct image *cfi_image,
     const struct sf_view *view, const struct options *options, struct err *err)
 {

@@ -35,7 +35,7 @@ struct sf_compact_options {
 	uint32_t max_rows; /* of a piece that is not inside of one function */
 	const struct sf_compact_range *taken; /* ascending by start; borrowed */
 	size_t n_taken;
-	/* Whether nothing in [start, end), which is of nobody, is ever run: asked, by any
+	/* True if nothing in [start, end), which is of nobody, is ever run: asked, by any
 	 * thread, before a piece covers it. NULL: nothing ever is. */
 	bool (*is_padding)(const void *context, uint64_t start, uint64_t end);
 	const void *context;

@@ -81,9 +81,9 @@ ATTR_MUST_CHECK bool compact_begin(struct compact *compact,
 ATTR_MUST_CHECK bool compact_kinds_read(struct compact *compact);
 /* Fills compact->line with functions from number first on. */
 ATTR_MUST_CHECK bool compact_line_read(struct compact *compact, size_t first);
-/* Whether the function may be cut or joined at all. */
+/* True if the function may be cut or joined at all. */
 bool compact_movable(const struct compact *compact, const struct sf_func *func);
-/* Whether something between the two functions belongs to somebody, or they are far apart,
+/* True if something between the two functions belongs to somebody, or they are far apart,
  * or differ in what an FDE says as a whole. Asked in ascending order, of neighbours. */
 bool compact_border(
     struct compact *compact, const struct sf_func *a, const struct sf_func *b);

@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "sframe/compact/internal.h"
 
-/* Whether the function is nothing but one row that another one could go on with. */
+/* True if the function is nothing but one row that another one could go on with. */
 static bool has_one_row(const struct compact *compact, const struct sf_func *func)
 {
 	return func->n_rows == 1 && compact->section->rows[func->first_row].start == 0 &&

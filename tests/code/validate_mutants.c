@@ -199,7 +199,7 @@ static const struct cfi_row *row_at(const struct cfi_row *rows, size_t n, uint64
 	return &rows[n - 1];
 }
 
-/* Whether the broken rows still give the same at each instruction. Sets *seeded where all that is
+/* True if the broken rows still give the same at each instruction. Sets *seeded where all that is
  * not the same has a state that comes from a row. */
 static bool is_same(const struct mutants *m, bool *seeded)
 {
@@ -285,7 +285,7 @@ static void mutate_all(struct mutants *m, size_t limit)
 	}
 }
 
-/* Whether all is noticed as often as it must be. */
+/* True if all is noticed as often as it must be. */
 static bool tell_counts(const struct mutants *m, const char *file, double least)
 {
 	bool ok = true;

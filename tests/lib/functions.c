@@ -41,7 +41,7 @@ static struct functions functions_of(
 	return all;
 }
 
-/* Whether an FDE begins at a place. */
+/* True if an FDE begins at a place. */
 static bool functions_have(const struct functions *all, uint64_t start, uint64_t size)
 {
 	for (size_t i = 0; i < all->n; i++)

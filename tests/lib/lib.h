@@ -23,7 +23,7 @@ int check_end(void);
 struct bytes file_read(const char *path);
 void file_write(const char *path, const void *data, size_t size);
 bool bytes_same(const struct bytes *a, const struct bytes *b);
-/* Whether a JSON document of the command has this one object. */
+/* True if a JSON document of the command has this one object. */
 bool bytes_in_document(const struct bytes *object, const struct bytes *document);
 void bytes_free(struct bytes *bytes);
 

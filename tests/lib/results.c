@@ -77,7 +77,7 @@ struct bytes result_contents(struct eh2sframe_result *result)
 	return all;
 }
 
-/* Whether a result has rows, and is equal to this text. */
+/* True if a result has rows, and is equal to this text. */
 static bool contains(struct eh2sframe_result *result, const struct bytes *wanted)
 {
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};

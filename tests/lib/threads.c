@@ -21,7 +21,7 @@ struct worker {
 	struct eh2sframe_error error;
 };
 
-/* Whether a file has exactly these bytes. */
+/* True if a file has exactly these bytes. */
 static bool file_is(const char *path, const struct bytes *wanted)
 {
 	struct bytes got = file_read(path);

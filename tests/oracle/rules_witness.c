@@ -113,7 +113,7 @@ static bool is_rule(const struct run *run, const struct eh2sframe_rule *rule,
 	       sp_is_usual(run, row);
 }
 
-/* Whether a value can be said at all. */
+/* True if a value can be said at all. */
 static bool sayable(const struct cfi_rule *rule, bool is_cfa)
 {
 	bool near = rule->off == (int32_t)rule->off, low = rule->reg < 32;

@@ -223,7 +223,7 @@ static bool start(struct tracer *t, const struct options *options)
 	       (options->from_start || run_to_entry(t));
 }
 
-/* Whether the word at SP is the address of the kernel's way out of a signal handler. */
+/* True if the word at SP is the address of the kernel's way out of a signal handler. */
 static bool is_signal_entry(const struct tracer *t, uint64_t *restorer)
 {
 	/* mov $__NR_rt_sigreturn,%rax; syscall: unwinders know it by these bytes too */

@@ -61,7 +61,7 @@ bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
 bool step_shadow_follow_link(struct step_shadow *shadow, enum step_insn insn,
     const struct step_regs *before, const struct step_regs *after);
 
-/* Whether SP is back where the frame that it left last has its return address. */
+/* True if SP is back where the frame that it left last has its return address. */
 bool step_shadow_is_back(const struct step_shadow *shadow, uint64_t rsp);
 
 /* A signal handler was entered: its frame returns to the restorer. */

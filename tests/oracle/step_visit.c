@@ -86,7 +86,7 @@ static struct step_stop *stop_at(const struct tracer *t, uint64_t pc)
 	    &key, t->modules.stops, t->modules.n_stops, sizeof(key), compare_stops);
 }
 
-/* Whether the bytes before addr are a call. */
+/* True if the bytes before addr are a call. */
 static bool is_behind_call(const struct tracer *t, uint64_t addr)
 {
 	uint8_t code[STEP_INSN_MAX + 1] = {0};

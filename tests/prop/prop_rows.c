@@ -190,7 +190,7 @@ static void count(const struct truth_answer *wanted, const struct sf_func *func)
 	run.b_key += func && func->pauth_b;
 }
 
-/* Whether pc is in no FDE, damaged ones included, and between two that are near. */
+/* True if pc is in no FDE, damaged ones included, and between two that are near. */
 static bool in_padding(const struct program *p, uint64_t pc)
 {
 	uint64_t before = 0, after = UINT64_MAX;

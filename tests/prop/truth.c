@@ -160,7 +160,7 @@ static struct truth_answer truth_rich(
 	return answer;
 }
 
-/* Whether a word without a control word can say where RA or FP is. */
+/* True if a word without a control word can say where RA or FP is. */
 static bool truth_word_says(
     const struct truth_target *target, const struct truth_place *place)
 {

@@ -24,7 +24,7 @@ static bool starts_read(const struct image *image, struct starts *starts)
 	return true;
 }
 
-/* Whether what is at addr is left out. *end, which is above addr, becomes the next address at which that
+/* True if what is at addr is left out. *end, which is above addr, becomes the next address at which that
  * can change. */
 static bool exclude_at(const struct policy *policy, const struct starts *starts,
     uint64_t addr, uint64_t *end)

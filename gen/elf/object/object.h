@@ -78,7 +78,7 @@ size_t object_extended(const struct image *image, size_t i);
 
 /* The section that addr is in; NULL when there is none. */
 const struct object_place *object_place_at(const struct object *object, uint64_t addr);
-/* Whether [addr, addr + len) lies inside one executable section. */
+/* True if [addr, addr + len) lies inside one executable section. */
 bool object_is_code(const struct image *image, uint64_t addr, uint64_t len);
 
 /* An address for people: "SECTION+0xOFFSET" in an object, "0xADDRESS" in a linked file.

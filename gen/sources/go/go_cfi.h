@@ -31,7 +31,7 @@ struct go_cfi {
 	size_t n_top;	/* of those, outermost ones */
 };
 
-/* Whether this build can make rows for the machine. */
+/* True if this build can make rows for the machine. */
 bool go_cfi_can(enum code_machine machine);
 /* ERR_MALFORMED for a damaged table, ERR_NOMEM. cfi is zeroed by the caller. */
 ATTR_MUST_CHECK bool go_cfi_make(const struct go_table *table, const struct go_text *text,

@@ -53,7 +53,7 @@ struct go_state {
 	enum go_reason why;
 };
 
-/* Whether what is saved is still above SP. */
+/* True if what is saved is still above SP. */
 bool go_state_has_slot(const struct go_state *state, const struct go_saved *saved);
 /* What the instruction at state->pc does. A call has returned. */
 void go_state_step(struct go_state *state, const struct code_insn *insn);

@@ -61,7 +61,7 @@ struct go_levels {
 	uint64_t end; /* address behind the last instruction */
 };
 
-/* Whether a table's first 8 bytes are here: the word, two zeros, the quantum, 8. */
+/* True if a table's first 8 bytes are here: the word, two zeros, the quantum, 8. */
 bool go_table_begins(const uint8_t *data, size_t size);
 
 /* Reads the header alone, in constant time: no function can be asked for. */

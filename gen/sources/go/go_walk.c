@@ -97,7 +97,7 @@ static bool is_call(const struct code_insn *insn)
 	return insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO;
 }
 
-/* Whether the instruction can go on to the next one. */
+/* True if the instruction can go on to the next one. */
 static bool goes_on(const struct code_insn *insn)
 {
 	return insn->control == CODE_CONTINUES || insn->control == CODE_BRANCHES ||

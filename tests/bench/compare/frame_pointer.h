@@ -17,7 +17,7 @@ void formats_frame_pointer_begin(struct formats_result *result);
 void formats_frame_pointer_add(
     struct formats_result *result, const struct formats_func *func);
 
-/* Whether the walk finds the caller of a frame with this answer. */
+/* True if the walk finds the caller of a frame with this answer. */
 enum formats_reason formats_frame_pointer(
     const struct formats_machine *machine, const struct formats_answer *answer);
 

@@ -28,7 +28,7 @@ static bool body_is_call(enum formats_isa isa, const uint8_t *at, uint64_t n)
 			     ((at[3] & 0xfe) == 0xd6 && at[2] == 0x3f && at[1] < 16));
 }
 
-/* Whether the code has the bytes of a call, or cannot be read. */
+/* True if the code has the bytes of a call, or cannot be read. */
 static bool body_has_call(const struct formats_input *input, uint64_t from, uint64_t to)
 {
 	enum formats_isa isa = input->machine.isa;
@@ -48,7 +48,7 @@ static bool body_has_call(const struct formats_input *input, uint64_t from, uint
 	return false;
 }
 
-/* Whether SP and RA are as they are at a call. */
+/* True if SP and RA are as they are at a call. */
 static bool body_is_ready(
     const struct formats_func *func, const struct formats_answer *answer)
 {

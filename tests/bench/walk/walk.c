@@ -43,7 +43,7 @@ static double now(void)
 /* The first return address that no walker has as its own: where at_the_end was called. */
 static uintptr_t first_pc;
 
-/* Whether the frames from first_pc on are those of the reference. */
+/* True if the frames from first_pc on are those of the reference. */
 static bool agrees(size_t w)
 {
 	size_t n = walkers[w].walk(walked, depth + 8), at = 0, ref = 0;

@@ -46,7 +46,7 @@ static bool scene_covers(const struct scene *scene, size_t fde, uint64_t pc)
 	       pc - scene->fdes[fde].pc < scene->fdes[fde].range;
 }
 
-/* Whether two FDEs are the same word for word. */
+/* True if two FDEs are the same word for word. */
 static bool scene_same(const struct scene *scene, size_t a, size_t b)
 {
 	return scene->fdes[a].cie == scene->fdes[b].cie &&
@@ -55,7 +55,7 @@ static bool scene_same(const struct scene *scene, size_t a, size_t b)
 	       scene->programs[a] == scene->programs[b];
 }
 
-/* Whether an FDE of the section covers pc. */
+/* True if an FDE of the section covers pc. */
 static bool scene_has(const struct scene *scene, uint32_t cie, uint64_t pc)
 {
 	bool has = false;

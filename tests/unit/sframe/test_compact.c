@@ -236,7 +236,7 @@ UNIT_LOOP(every_answer_and_limit, 0, 700)
 	sf_section_deinit(&text.section);
 }
 
-/* Whether two neighbours of one equal row are still two, though nothing keeps them apart.
+/* True if two neighbours of one equal row are still two, though nothing keeps them apart.
  */
 static bool left_apart(
     const struct text *text, const struct sf_section *compacted, size_t i)
