@@ -143,7 +143,11 @@ struct space_thread *space_thread_get(
 	space->n_threads++;
 	/* A number that was used again, and its end was lost. */
 	if (at < spaces->n_threads && spaces->threads[at].tid == tid) {
+		struct space *old = space_find(spaces, spaces->threads[at].pid);
+
 		thread = &spaces->threads[at];
+		if (old && old->n_threads)
+			old->n_threads--;
 	} else {
 		if (spaces->n_threads >= SPACE_MAX) {
 			spaces_forget(spaces);

@@ -282,6 +282,10 @@ UNIT(space_processes)
 	ck_assert(space_comm(&spaces, 20, 20, "child", true, &err));
 	ck_assert(!space_map_find(space_find(&spaces, 20), 0x1000));
 	ck_assert(space_map_find(space_find(&spaces, 10), 0x1000));
+	/* The end of thread 11 was lost, and its number is another process's. */
+	ck_assert(space_fork(&spaces, 10, 12, 10, 10, &err));
+	ck_assert(space_thread_get(&spaces, 30, 12, &err));
+	space_remove(&spaces, 30);
 	/* A process ends with its last thread. */
 	ck_assert(!space_exit(&spaces, 10, 10));
 	ck_assert(space_exit(&spaces, 10, 11));
