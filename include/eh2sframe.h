@@ -1,44 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libeh2sframe gives ELF files SFrame stack-trace data, by which profilers find the
- * callers of a function, from the call frame information (CFI) that they have. It reads
- * 64-bit programs, shared libraries and relocatable objects of x86-64, AArch64 and s390x,
- * and proves each section that it makes against the CFI, at every address where either
- * changes. The command eh2sframe(1) is a program over this library. Its page explains
- * refusals and readers, eh2sframe-convert(1) the options, and eh2sframe-lint(1) the rules.
+ * libeh2sframe gives ELF files SFrame stack-trace data, by which profilers find the callers of a function, from the
+ * call frame information (CFI) that they have. It reads 64-bit programs, shared libraries and relocatable objects of
+ * x86-64, AArch64 and s390x, and proves each section that it makes against the CFI, at every address where either
+ * changes. The command eh2sframe(1) is a program over this library. Its page explains refusals and readers,
+ * eh2sframe-convert(1) the options, and eh2sframe-lint(1) the rules.
  *
  * There are three phases, and each has a handle of its own:
  *
  *   1. struct eh2sframe_options says what is wanted.
  *   2. struct eh2sframe_file is an open ELF file, as it is.
- *   3. struct eh2sframe_result is what a conversion made of it: functions, rows, gaps,
- *      counts, the section's bytes. A result can be written.
+ *   3. struct eh2sframe_result is what a conversion made of it: functions, rows, gaps, counts, the section's bytes. A
+ *      result can be written.
  *
  * Rules for all functions:
  *
- * - The library prints nothing, handles no signals and reads no environment. It ends the
- *   process only when an assertion fails, which is a bug. It changes nothing that belongs
- *   to the process: umask, locale, directory, the position of a descriptor. Text is as in
- *   the C locale.
- * - All its state is in the handles below, so two threads may use different files at once.
- *   Only one thread at a time may use a file and its results. With the option jobs above 1
- *   a call starts threads, and has ended them when it returns. A call needs a stack of 64
- *   KiB.
+ * - The library prints nothing, handles no signals and reads no environment. It ends the process only when an
+ *   assertion fails, which is a bug. It changes nothing that belongs to the process: umask, locale, directory, the
+ *   position of a descriptor. Text is as in the C locale.
+ * - All its state is in the handles below, so two threads may use different files at once. Only one thread at a time
+ *   may use a file and its results. With the option jobs above 1 a call starts threads, and has ended them when it
+ *   returns. A call needs a stack of 64 KiB.
  * - Sizes and offsets are bytes. Addresses are those of the file before relocation.
- * - A function that returns bool or a pointer returns false or NULL when it fails, and
- *   says why in *error, which may be NULL. It then has written nothing: a file of that
- *   name is as it was.
- * - No other pointer may be NULL, except contexts and where a function says so. For NULL a
- *   function does nothing and returns EH2SFRAME_USAGE, false, NULL or 0.
+ * - A function that returns bool or a pointer returns false or NULL when it fails, and says why in *error, which may
+ *   be NULL. It then has written nothing: a file of that name is as it was.
+ * - No other pointer may be NULL, except contexts and where a function says so. For NULL a function does nothing and
+ *   returns EH2SFRAME_USAGE, false, NULL or 0.
  * - A call can be made as often as one likes, in any order, and gives the same answer.
- * - Others may write to a file while it is open. A call then gives a result of the bytes
- *   that it saw, refuses the file, or fails with EH2SFRAME_IO because the file changed:
- *   what is parsed is copied before it is checked. All else is read in place, by mmap(2).
- *   So a file must not become shorter, because a SIGBUS would end the program. Memory of
- *   the caller must not change.
- * - Symbols are versioned. Within a soname they stay, and so do numbers and layouts;
- *   structs that begin with struct_size grow at their end, and enumerations get more
- *   members there.
+ * - Others may write to a file while it is open. A call then gives a result of the bytes that it saw, refuses the
+ *   file, or fails with EH2SFRAME_IO because the file changed: what is parsed is copied before it is checked. All
+ *   else is read in place, by mmap(2). So a file must not become shorter, because a SIGBUS would end the program.
+ *   Memory of the caller must not change.
+ * - Symbols are versioned. Within a soname they stay, and so do numbers and layouts; structs that begin with
+ *   struct_size grow at their end, and enumerations get more members there.
  * - Section names in comments are those of "The SFrame format", in binutils.
  */
 #ifndef EH2SFRAME_H
@@ -59,40 +53,27 @@ extern "C" {
 
 /* Errors. */
 
-/*
- * Says how a call ended. The exit statuses of the command are the same numbers, and 8: a
- * file is converted, but not all is told. They are never renumbered.
- */
+/* Says how a call ended. The exit statuses of the command are the same numbers, and 8: a file is converted, but not
+ * all is told. They are never renumbered. */
 enum eh2sframe_status {
 	/* The call is done. What it wrote is checked, and proven unless "no-verify" is set. */
 	EH2SFRAME_DONE = 0,
-	/*
-	 * The input cannot be converted. It is not ELF, is damaged, or is of a kind or
-	 * machine that is not supported. Or no function can be described, a limit was
-	 * reached, or the file has no place for the section.
-	 */
+	/* The input cannot be converted. It is not ELF, is damaged, or is of a kind or machine that is not supported.
+	 * Or no function can be described, a limit was reached, or the file has no place for the section. */
 	EH2SFRAME_INPUT = 1,
-	/*
-	 * The caller made a mistake: an unknown option or value, options that contradict
-	 * each other, or NULL where a pointer is needed.
-	 */
+	/* The caller made a mistake: an unknown option or value, options that contradict each other, or NULL where a
+	 * pointer is needed. */
 	EH2SFRAME_USAGE = 2,
-	/*
-	 * The system refused to read or write: no such file, no permission, no space. Or
-	 * the caller's eh2sframe_write_fn returned false.
-	 */
+	/* The system refused to read or write: no such file, no permission, no space. Or the caller's
+	 * eh2sframe_write_fn returned false. */
 	EH2SFRAME_IO = 3,
 	/* The section that was made and the CFI do not say the same: a bug of the library. */
 	EH2SFRAME_PROOF = 4,
-	/*
-	 * The section covers less code than "min-coverage" demands. Or it is larger than
-	 * "max-size" allows, or the file grows more than "max-growth" allows.
-	 */
+	/* The section covers less code than "min-coverage" demands. Or it is larger than "max-size" allows, or the
+	 * file grows more than "max-growth" allows. */
 	EH2SFRAME_COVERAGE = 5,
-	/*
-	 * There is nothing to do. The file has no CFI, or has a section and "refresh" is not
-	 * set. Or there is no section to take out.
-	 */
+	/* There is nothing to do. The file has no CFI, or has a section and "refresh" is not set. Or there is no
+	 * section to take out. */
 	EH2SFRAME_NOTHING = 6,
 	/* Memory ran out. The same call can succeed later. */
 	EH2SFRAME_NO_MEMORY = 7,
@@ -101,10 +82,9 @@ enum eh2sframe_status {
 };
 
 /*
- * Says what failed. A call that fails fills it in, and no other call does. The text is one
- * line without the name of the file. Control characters in it are a backslash and 3 octal
- * digits, as in all text that the library makes, except for the line ends. This layout
- * does not change.
+ * Says what failed. A call that fails fills it in, and no other call does. The text is one line without the name of
+ * the file. Control characters in it are a backslash and 3 octal digits, as in all text that the library makes,
+ * except for the line ends. This layout does not change.
  */
 struct eh2sframe_error {
 	enum eh2sframe_status status;
@@ -117,28 +97,23 @@ EH2SFRAME_API const char *eh2sframe_version(void);
 /* Frees memory that the library gave away, as free(3) does. Accepts NULL. */
 EH2SFRAME_API void eh2sframe_free(void *bytes);
 
-/*
- * Takes text: a function of the caller. It gets piece after piece, without a zero at
- * the end, until it returns false. The call that writes then fails with EH2SFRAME_IO.
- */
+/* Takes text: a function of the caller. It gets piece after piece, without a zero at the end, until it returns false.
+ * The call that writes then fails with EH2SFRAME_IO. */
 typedef bool eh2sframe_write_fn(void *context, const char *text, size_t size);
 
 /* Phase 1: options. */
 
 struct eh2sframe_options;
 
-/*
- * Makes options with the defaults of the command, and frees them. NULL when memory runs
- * out; files that were opened with options have a copy.
- */
+/* Makes options with the defaults of the command, and frees them. NULL when memory runs out; files that were opened
+ * with options have a copy. */
 EH2SFRAME_CHECKED struct eh2sframe_options *eh2sframe_options_new(void);
 EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
 
 /*
- * Sets the option of this name, which eh2sframe-convert(1) explains as a long option.
- * value is copied; it is NULL for those that take none. EH2SFRAME_USAGE names what is
- * wrong. A second value takes the place of the first, except where the list says "each
- * call adds one". These are the names and their values:
+ * Sets the option of this name, which eh2sframe-convert(1) explains as a long option. value is copied; it is NULL for
+ * those that take none. EH2SFRAME_USAGE names what is wrong. A second value takes the place of the first, except
+ * where the list says "each call adds one". These are the names and their values:
  *
  * - for: the name of a reader, as under READERS in eh2sframe(1)
  * - format: the version of SFrame: 1, 2 or 3
@@ -167,18 +142,15 @@ EH2SFRAME_CHECKED bool eh2sframe_options_check(
     const struct eh2sframe_options *options, struct eh2sframe_error *error);
 
 /*
- * Sets a function that is told of temporary files. The library writes a file under a
- * temporary name beside its place, and calls notify with that path when the file begins to
- * exist and when it is gone. So a program can remove the file when a signal ends it. In
- * the first call the thread blocks all signals.
+ * Sets a function that is told of temporary files. The library writes a file under a temporary name beside its place,
+ * and calls notify with that path when the file begins to exist and when it is gone. So a program can remove the file
+ * when a signal ends it. In the first call the thread blocks all signals.
  */
 EH2SFRAME_API void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
     void (*notify)(void *context, const char *path, bool exists), void *context);
 
-/*
- * Sets a function that is told of progress. A proof with libdwarf takes long; meanwhile
- * notify gets the FDEs done and to do.
- */
+/* Sets a function that is told of progress. A proof with libdwarf takes long; meanwhile notify gets the FDEs done and
+ * to do. */
 EH2SFRAME_API void eh2sframe_options_on_progress(struct eh2sframe_options *options,
     void (*notify)(void *context, size_t done, size_t total), void *context);
 
@@ -187,9 +159,9 @@ EH2SFRAME_API void eh2sframe_options_on_progress(struct eh2sframe_options *optio
 struct eh2sframe_file;
 
 /*
- * Opens an ELF file and checks its tables. options are copied; NULL means the defaults.
- * name is for messages. The descriptor stays the caller's and can be closed; its position
- * is neither used nor moved. Memory is borrowed until the file is closed, and is only read.
+ * Opens an ELF file and checks its tables. options are copied; NULL means the defaults. name is for messages. The
+ * descriptor stays the caller's and can be closed; its position is neither used nor moved. Memory is borrowed until
+ * the file is closed, and is only read.
  */
 EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_path(const char *path,
     const struct eh2sframe_options *options, struct eh2sframe_error *error);
@@ -199,11 +171,8 @@ EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_memory(const void *bytes
     size_t size, const char *name, const struct eh2sframe_options *options,
     struct eh2sframe_error *error);
 
-/*
- * Describes CFI in memory that no ELF file has: what a JIT engine gives to
- * __register_frame. It is .eh_frame as LSB core, "Exception Frames", has it: 64-bit
- * addresses, CIEs and FDEs.
- */
+/* Describes CFI in memory that no ELF file has: what a JIT engine gives to __register_frame. It is .eh_frame as LSB
+ * core, "Exception Frames", has it: 64-bit addresses, CIEs and FDEs. */
 struct eh2sframe_frames {
 	size_t struct_size; /* set by the caller: sizeof(struct eh2sframe_frames) */
 	const void *bytes;  /* of .eh_frame, with or without its terminator */
@@ -218,10 +187,10 @@ struct eh2sframe_frames {
 };
 
 /*
- * Opens CFI in memory. The bytes are copied, so the caller may free them afterwards. name,
- * options and errors are as for the calls above, and EH2SFRAME_USAGE says that addresses
- * do not ascend, or that a later version's struct has a member that is not 0. Everything works with such a file except what reads instructions: a check
- * of the code fails with EH2SFRAME_INPUT. examples/jit is a program that does it.
+ * Opens CFI in memory. The bytes are copied, so the caller may free them afterwards. name, options and errors are as
+ * for the calls above, and EH2SFRAME_USAGE says that addresses do not ascend, or that a later version's struct has a
+ * member that is not 0. Everything works with such a file except what reads instructions: a check of the code fails
+ * with EH2SFRAME_INPUT. examples/jit is a program that does it.
  */
 EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_frames(
     const struct eh2sframe_frames *frames, const char *name,
@@ -233,11 +202,8 @@ EH2SFRAME_API void eh2sframe_close(struct eh2sframe_file *file);
 /* Returns "x86-64", "aarch64" or another name, which lives as long as the library. */
 EH2SFRAME_API const char *eh2sframe_file_machine(const struct eh2sframe_file *file);
 
-/*
- * Gives the addresses of an open file's code, from the first executable byte to the end of
- * the last one. A walker wants them beside the section (eh2sframe_walk_add). false: a
- * relocatable object, or no code.
- */
+/* Gives the addresses of an open file's code, from the first executable byte to the end of the last one. A walker
+ * wants them beside the section (eh2sframe_walk_add). false: a relocatable object, or no code. */
 EH2SFRAME_CHECKED bool eh2sframe_file_text(
     const struct eh2sframe_file *file, uint64_t *start, uint64_t *end);
 
@@ -295,12 +261,10 @@ struct eh2sframe_symbol {
 typedef bool eh2sframe_symbol_fn(void *context, const struct eh2sframe_symbol *symbol);
 
 /*
- * Calls give for each function that origin knows, ascending by address. Of several names
- * at one address the best comes last: a global one before a local one, one with a size
- * before a label. What is damaged is left out. The table is read anew in each call. A
- * separate debug file is a file of its own: open it, and compare the build-ids.
- * EH2SFRAME_INPUT when .eh_frame cannot be read at all; it is no error that there is none,
- * or that give ends it.
+ * Calls give for each function that origin knows, ascending by address. Of several names at one address the best
+ * comes last: a global one before a local one, one with a size before a label. What is damaged is left out. The table
+ * is read anew in each call. A separate debug file is a file of its own: open it, and compare the build-ids.
+ * EH2SFRAME_INPUT when .eh_frame cannot be read at all; it is no error that there is none, or that give ends it.
  */
 EH2SFRAME_CHECKED bool eh2sframe_file_functions(const struct eh2sframe_file *file,
     enum eh2sframe_origin origin, eh2sframe_symbol_fn *give, void *context,
@@ -315,16 +279,10 @@ enum eh2sframe_kind {
 	EH2SFRAME_KIND_OTHER_MACHINE = 4, /* SFrame has no ABI for it */
 };
 
-/*
- * Returns what a file of these first bytes is, before it is opened. A damaged header is
- * LINKED.
- */
+/* Returns what a file of these first bytes is, before it is opened. A damaged header is LINKED. */
 EH2SFRAME_API enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size);
 
-/*
- * Reasons why a conversion of a file would do nothing, or is not to be tried. Never
- * renumbered.
- */
+/* Reasons why a conversion of a file would do nothing, or is not to be tried. Never renumbered. */
 enum eh2sframe_skip {
 	EH2SFRAME_SKIP_NOT = 0,	       /* there is something to do */
 	EH2SFRAME_SKIP_HAS_SFRAME = 1, /* and "refresh" is not set */
@@ -334,17 +292,14 @@ enum eh2sframe_skip {
 	EH2SFRAME_SKIP_LOADER = 4,
 };
 
-/*
- * Returns why a conversion of the file would come to nothing, by the options that it was
- * opened with. The program interpreter is left alone because Linux before 6.7 could start
- * no program by the result.
- */
+/* Returns why a conversion of the file would come to nothing, by the options that it was opened with. The program
+ * interpreter is left alone because Linux before 6.7 could start no program by the result. */
 EH2SFRAME_API enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file);
 
 /*
- * Writes the file as it was before this program inserted the section, byte for byte, as
- * eh2sframe_result_write_path and _write_memory write it. EH2SFRAME_NOTHING when this
- * program inserted none, EH2SFRAME_INPUT when another one has rewritten the file since.
+ * Writes the file as it was before this program inserted the section, byte for byte, as eh2sframe_result_write_path
+ * and _write_memory write it. EH2SFRAME_NOTHING when this program inserted none, EH2SFRAME_INPUT when another one has
+ * rewritten the file since.
  */
 EH2SFRAME_CHECKED bool eh2sframe_file_remove_path(
     const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error);
@@ -356,75 +311,60 @@ EH2SFRAME_CHECKED bool eh2sframe_file_remove_memory(const struct eh2sframe_file 
 struct eh2sframe_result;
 
 /*
- * Reads the CFI and makes functions, rows and the section. EH2SFRAME_NOTHING without CFI.
- * With "refresh", the file counts as it was before this program inserted a section.
- * Otherwise a section in the file is ignored here, and prevents writing.
+ * Reads the CFI and makes functions, rows and the section. EH2SFRAME_NOTHING without CFI. With "refresh", the file
+ * counts as it was before this program inserted a section. Otherwise a section in the file is ignored here, and
+ * prevents writing.
  *
- * out is NULL, or the path of a new file, which is then written as
- * eh2sframe_result_write_path writes it. That is faster than to do so afterwards: the file
- * is copied while rows are made, and what prevents writing is found first.
+ * out is NULL, or the path of a new file, which is then written as eh2sframe_result_write_path writes it. That is
+ * faster than to do so afterwards: the file is copied while rows are made, and what prevents writing is found first.
  */
 EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert(
     const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error);
 
-/*
- * Frees a result, before its file is closed. A file can have several at once. Accepts
- * NULL.
- */
+/* Frees a result, before its file is closed. A file can have several at once. Accepts NULL. */
 EH2SFRAME_API void eh2sframe_result_free(struct eh2sframe_result *result);
 
 /*
- * Checks that the result is worth writing. EH2SFRAME_USAGE when a pattern matches nothing,
- * unless "allow-unmatched" is set. EH2SFRAME_INPUT when no function has rows,
- * EH2SFRAME_COVERAGE below "min-coverage" or above "max-size". Each call that writes
- * checks the same. Those that write the file also check "max-growth".
+ * Checks that the result is worth writing. EH2SFRAME_USAGE when a pattern matches nothing, unless "allow-unmatched"
+ * is set. EH2SFRAME_INPUT when no function has rows, EH2SFRAME_COVERAGE below "min-coverage" or above "max-size".
+ * Each call that writes checks the same. Those that write the file also check "max-growth".
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_check(
     const struct eh2sframe_result *result, struct eh2sframe_error *error);
 
 /*
- * Gives the section's bytes for the address that it will be loaded at, linted and proven.
- * Free them with eh2sframe_free. EH2SFRAME_INPUT for a relocatable object, whose section
- * means nothing without relocations. A section in the file does not matter.
+ * Gives the section's bytes for the address that it will be loaded at, linted and proven. Free them with
+ * eh2sframe_free. EH2SFRAME_INPUT for a relocatable object, whose section means nothing without relocations. A
+ * section in the file does not matter.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_section(struct eh2sframe_result *result,
     uint64_t address, void **bytes, size_t *size, struct eh2sframe_error *error);
-/*
- * Writes these bytes to a file, which appears complete or not at all. Its mode is 0666
- * less the umask.
- */
+/* Writes these bytes to a file, which appears complete or not at all. Its mode is 0666 less the umask. */
 EH2SFRAME_CHECKED bool eh2sframe_result_section_path(struct eh2sframe_result *result,
     uint64_t address, const char *out, struct eh2sframe_error *error);
 
 /*
- * Writes the file with the section in, loaded and covered by PT_GNU_SFRAME, checked and
- * proven. out appears complete or not at all, and may be the input's path. Mode, owner and
- * extended attributes are the input's, or 0666 less the umask for memory; security.ima and
- * security.evm are left out, because they sign the old bytes. EH2SFRAME_NOTHING when the
- * file has a section and "refresh" is not set. A result stays as it is, and can be written
- * again.
+ * Writes the file with the section in, loaded and covered by PT_GNU_SFRAME, checked and proven. out appears complete
+ * or not at all, and may be the input's path. Mode, owner and extended attributes are the input's, or 0666 less the
+ * umask for memory; security.ima and security.evm are left out, because they sign the old bytes. EH2SFRAME_NOTHING
+ * when the file has a section and "refresh" is not set. A result stays as it is, and can be written again.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_write_path(
     struct eh2sframe_result *result, const char *out, struct eh2sframe_error *error);
-/*
- * Writes the same into memory, without touching a file system. Free it with
- * eh2sframe_free. Meanwhile the bytes are in a memfd_create(2) file, so RLIMIT_FSIZE
- * counts for them.
- */
+/* Writes the same into memory, without touching a file system. Free it with eh2sframe_free. Meanwhile the bytes are
+ * in a memfd_create(2) file, so RLIMIT_FSIZE counts for them. */
 EH2SFRAME_CHECKED bool eh2sframe_result_write_memory(struct eh2sframe_result *result,
     void **bytes, size_t *size, struct eh2sframe_error *error);
 
 /* What is in a result. */
 
 /*
- * The caller sets struct_size to the sizeof of the struct before each call. A later
- * version adds members at the end, and leaves them alone where the struct is an earlier
- * one. false: it has room for no member, or is no multiple of 8.
+ * The caller sets struct_size to the sizeof of the struct before each call. A later version adds members at the end,
+ * and leaves them alone where the struct is an earlier one. false: it has room for no member, or is no multiple of 8.
  *
- * A function is an FDE of the specification: "2.3 SFrame FDE". It may stand for several
- * functions of the file whose rows are equal, unless "optimize" is none, and with size for
- * parts of them. With "format" 1 a function that repeats is one function for each of its
- * blocks.
+ * A function is an FDE of the specification: "2.3 SFrame FDE". It may stand for several functions of the file whose
+ * rows are equal, unless "optimize" is none, and with size for parts of them. With "format" 1 a function that repeats
+ * is one function for each of its blocks.
  */
 struct eh2sframe_function {
 	size_t struct_size;
@@ -435,11 +375,8 @@ struct eh2sframe_function {
 	uint32_t flags;	     /* enum eh2sframe_flags: SIGNAL_FRAME, KEY_B, REPEATS */
 };
 
-/*
- * A row is an FRE: "2.4 SFrame FRE". It holds to the start of the next one. Its rule is
- * whole: it has the flags of the function, and a place for RA also where only the header
- * of a section says it.
- */
+/* A row is an FRE: "2.4 SFrame FRE". It holds to the start of the next one. Its rule is whole: it has the flags of
+ * the function, and a place for RA also where only the header of a section says it. */
 struct eh2sframe_row {
 	size_t struct_size;
 	uint64_t start; /* from the start of the function, or of a block */
@@ -457,11 +394,8 @@ struct eh2sframe_gap {
 	uint32_t needs_version;
 };
 
-/*
- * Give function, row or gap i, and return false behind the last one. Functions and gaps
- * ascend by address, rows by start. An object with "object-sections" gives the functions
- * of one .sframe section after the other.
- */
+/* Give function, row or gap i, and return false behind the last one. Functions and gaps ascend by address, rows by
+ * start. An object with "object-sections" gives the functions of one .sframe section after the other. */
 EH2SFRAME_CHECKED bool eh2sframe_result_function(
     const struct eh2sframe_result *result, size_t i, struct eh2sframe_function *function);
 EH2SFRAME_CHECKED bool eh2sframe_result_row(const struct eh2sframe_result *result,
@@ -470,37 +404,31 @@ EH2SFRAME_CHECKED bool eh2sframe_result_gap(
     const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap);
 
 /*
- * Gives rule i for a gap, or for a part of one, as CFI has it; false behind the last one.
- * A stack walker that follows these rules beside the section loses fewer frames
- * (eh2sframe_walk_open_extra). They ascend by address and do not overlap. A gap has none
- * where the reason is not what CFI says (two FDEs overlap, a pattern leaves it out, its
- * instructions contradict it) or CFI says more than this. A relocatable object has none.
- * Registers are below 32, and cfa_shift is below 8.
+ * Gives rule i for a gap, or for a part of one, as CFI has it; false behind the last one. A stack walker that follows
+ * these rules beside the section loses fewer frames (eh2sframe_walk_open_extra). They ascend by address and do not
+ * overlap. A gap has none where the reason is not what CFI says (two FDEs overlap, a pattern leaves it out, its
+ * instructions contradict it) or CFI says more than this. A relocatable object has none. Registers are below 32, and
+ * cfa_shift is below 8.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_extra(
     const struct eh2sframe_result *result, size_t i, struct eh2sframe_extra *extra);
 
 /*
- * Gives the place of an address of a function or gap in a relocatable object, whose
- * addresses are made up, the same each time it is opened: the section's number in the
- * header table, and the offset in it. False in a linked file, and for an address in no
- * section.
+ * Gives the place of an address of a function or gap in a relocatable object, whose addresses are made up, the same
+ * each time it is opened: the section's number in the header table, and the offset in it. False in a linked file, and
+ * for an address in no section.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_section_offset(
     const struct eh2sframe_result *result, uint64_t address, size_t *section,
     uint64_t *offset);
 
-/*
- * Returns the name of the symbol that covers an address, as the file spells it; NULL when
- * there is none. It lives until the result is freed.
- */
+/* Returns the name of the symbol that covers an address, as the file spells it; NULL when there is none. It lives
+ * until the result is freed. */
 EH2SFRAME_API const char *eh2sframe_result_symbol(
     struct eh2sframe_result *result, uint64_t address);
 
-/*
- * Counts of a result; eh2sframe(1) makes percentages of them (COVERAGE). Never renumbered;
- * later versions add to the end.
- */
+/* Counts of a result; eh2sframe(1) makes percentages of them (COVERAGE). Never renumbered; later versions add to the
+ * end. */
 enum eh2sframe_count {
 	EH2SFRAME_COUNT_CIES = 0,
 	EH2SFRAME_COUNT_FDES = 1,
@@ -528,10 +456,9 @@ EH2SFRAME_API uint64_t eh2sframe_result_count(
     const struct eh2sframe_result *result, enum eh2sframe_count which);
 
 /*
- * Writes a result as a JSON object, with the status that its file ended with: a member of
- * "files" under JSON REPORT in eh2sframe-report(1). details: also what the file is, its
- * sections, the rule of each gap and code without CFI, for which it reads the CFI and the
- * symbols again. It is written piece by piece, so that it takes no memory.
+ * Writes a result as a JSON object, with the status that its file ended with: a member of "files" under JSON REPORT
+ * in eh2sframe-report(1). details: also what the file is, its sections, the rule of each gap and code without CFI,
+ * for which it reads the CFI and the symbols again. It is written piece by piece, so that it takes no memory.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_json(struct eh2sframe_result *result,
     bool details, enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
@@ -540,20 +467,18 @@ EH2SFRAME_CHECKED bool eh2sframe_result_json(struct eh2sframe_result *result,
 /* Rows for libeh2sframe-walk. */
 
 /*
- * Makes rows for libeh2sframe-walk of the bytes of an ELF file, in memory: a section of
- * version 3, and extra rules for code that none can describe. The caller sets struct_size
- * and path, which messages name; the call sets bytes, size, address, extra and n_extra.
- * Free bytes and extra with eh2sframe_free. The statuses are those of eh2sframe_convert
- * and eh2sframe_result_section; after a failure module is as before.
+ * Makes rows for libeh2sframe-walk of the bytes of an ELF file, in memory: a section of version 3, and extra rules
+ * for code that none can describe. The caller sets struct_size and path, which messages name; the call sets bytes,
+ * size, address, extra and n_extra. Free bytes and extra with eh2sframe_free. The statuses are those of
+ * eh2sframe_convert and eh2sframe_result_section; after a failure module is as before.
  */
 EH2SFRAME_CHECKED bool eh2sframe_rows_memory(const void *elf, size_t size,
     struct eh2sframe_walk_module *module, struct eh2sframe_error *error);
 
 /*
- * Makes rows for a file that is mapped into this process, as the member rows of struct
- * eh2sframe_walk_options wants them. A program that sets it links both libraries. The
- * conversion of a file takes milliseconds, and of the largest libraries a second. It reads
- * the file again by module->path; false: that is another one now, cannot be read, or
+ * Makes rows for a file that is mapped into this process, as the member rows of struct eh2sframe_walk_options wants
+ * them. A program that sets it links both libraries. The conversion of a file takes milliseconds, and of the largest
+ * libraries a second. It reads the file again by module->path; false: that is another one now, cannot be read, or
  * cannot be converted. context is not used.
  */
 EH2SFRAME_API bool eh2sframe_rows_module(
