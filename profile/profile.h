@@ -129,7 +129,7 @@ struct profile_info {
 	uint64_t n_others;   /* samples of other events, which are left out */
 	char *event;	     /* "cpu-clock", "cycles" */
 	char *unit;	     /* of weights: "ns", "cycles" */
-	char *command;	     /* the command line, or "-a", "-p 17" */
+	char *command;	     /* the command line, or "-a", "-p 17 18" */
 	char *host;
 	char *release; /* of the kernel */
 	bool cut_off;  /* the recording was not finished */

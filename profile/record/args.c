@@ -16,7 +16,7 @@ enum { ARGS_STACK = 32768, ARGS_MAX_STACK = 65528 - 2048, ARGS_MAX_HZ = 100000 }
 void record_args_help(void)
 {
 	puts("Usage: eh2sframe-record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	     "       eh2sframe-record [OPTION]... -p PID\n"
+	     "       eh2sframe-record [OPTION]... -p PID[,PID]...\n"
 	     "       eh2sframe-record [OPTION]... -a\n"
 	     "\n"
 	     "Records where programs spend their time, with complete stacks. No program "
@@ -25,7 +25,8 @@ void record_args_help(void)
 	     "file.\n"
 	     "\n"
 	     "  -F, --frequency=HZ   samples a second and processor (default 99)\n"
-	     "  -p, --pid=PID        records a process and those that it starts\n"
+	     "  -p, --pid=PID,...    records processes and those that they start "
+	     "(repeatable)\n"
 	     "  -a, --all            records the whole system\n"
 	     "  -d, --duration=S     ends after S seconds\n"
 	     "  -o, --output=FILE    the recording (default " PROFILE_RECORDING
@@ -71,6 +72,29 @@ enum args_long {
 	ARGS_NO_GUESS,
 };
 
+/* "17,18": adds each of them once. */
+static bool args_pids(char *text, struct record_args *args, struct err *err)
+{
+	char *word;
+
+	while ((word = strsep(&text, ","))) {
+		uint32_t pid = 0;
+		size_t i = 0;
+
+		if (!args_number("--pid", word, 1, INT32_MAX, &pid, err))
+			return false;
+		while (i < args->n_pids && args->pids[i] != (pid_t)pid)
+			i++;
+		if (i == RECORD_MAX_PIDS)
+			return err_set(err, ERR_USAGE, "--pid: more than %d processes",
+			    RECORD_MAX_PIDS);
+		args->pids[i] = (pid_t)pid;
+		args->n_pids += i == args->n_pids;
+		args->words[i + 1] = word;
+	}
+	return true;
+}
+
 static bool args_duration(const char *text, double *value, struct err *err)
 {
 	char *end;
@@ -92,19 +116,14 @@ static bool args_event(const char *text, bool *cycles, struct err *err)
 }
 
 static bool args_option(
-    int option, const char *value, struct record_args *args, struct err *err)
+    int option, char *value, struct record_args *args, struct err *err)
 {
-	uint32_t pid = 0;
-
 	switch (option) {
 	case 'F':
 		return args_number(
 		    "--frequency", value, 1, ARGS_MAX_HZ, &args->frequency, err);
 	case 'p':
-		if (!args_number("--pid", value, 1, INT32_MAX, &pid, err))
-			return false;
-		args->pid = (pid_t)pid;
-		return true;
+		return args_pids(value, args, err);
 	case 'd':
 		return args_duration(value, &args->duration, err);
 	case 'e':
@@ -154,6 +173,7 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	    {"version", no_argument, NULL, 'V'},
 	    {0},
 	};
+	static char all[] = "-a", some[] = "-p";
 	int option;
 
 	*args = (struct record_args){.output = PROFILE_RECORDING,
@@ -173,8 +193,9 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	}
 	if (optind < argc)
 		args->command = argv + optind;
+	args->words[0] = args->all ? all : some;
 	if (!args->help && !args->version &&
-	    !!args->pid + args->all + !!args->command != 1)
+	    !!args->n_pids + args->all + !!args->command != 1)
 		return err_set(err, ERR_USAGE,
 		    "one of a command, -p PID and -a is needed; --help explains them");
 	return true;

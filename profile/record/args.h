@@ -4,6 +4,7 @@
 #define PROFILE_RECORD_ARGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,11 +19,15 @@ enum {
 	RECORD_NOT_FOUND = 127
 };
 
+enum { RECORD_MAX_PIDS = 64 };
+
 struct record_args {
 	const char *output; /* "-" is standard output */
 	uint32_t frequency, stack_size;
 	double duration; /* s; 0: no limit */
-	pid_t pid;	 /* 0: none */
+	pid_t pids[RECORD_MAX_PIDS];
+	size_t n_pids;
+	char *words[RECORD_MAX_PIDS + 2]; /* without a command: "-p", "17", NULL */
 	bool all, cycles, user, raw, guess, quiet, help, version;
 	char **command; /* ends with NULL; or NULL */
 };

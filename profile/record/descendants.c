@@ -28,7 +28,9 @@ static void descendants_set(struct descendants *descendants, uint32_t pid, bool 
 bool descendants_begin(struct descendants *descendants, uint32_t pid, bool on_exec)
 {
 	/* Pages without a process take no memory. */
-	descendants->bits = calloc(DESCENDANTS_PIDS / 64, sizeof(*descendants->bits));
+	if (!descendants->bits)
+		descendants->bits =
+		    calloc(DESCENDANTS_PIDS / 64, sizeof(*descendants->bits));
 	if (!descendants->bits)
 		return false;
 	if (on_exec)

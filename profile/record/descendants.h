@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes that descend from one. An event of a task begins its period anew in each task that inherits it, so tasks
+ * Processes and their descendants. An event of a task begins its period anew in each task that inherits it, so tasks
  * shorter than the period have no samples. Events of the whole system have all samples, and the records of other processes are
  * dropped by this.
  */
@@ -19,7 +19,7 @@ struct descendants {
 	uint32_t first; /* it belongs from the program on that it runs next; 0: none */
 };
 
-/* on_exec: pid belongs when it runs another program. false: no memory. */
+/* Adds a process. on_exec: it belongs when it runs another program. false: no memory. */
 ATTR_MUST_CHECK bool descendants_begin(
     struct descendants *descendants, uint32_t pid, bool on_exec);
 /* Takes in a record of the kernel's, in their order. false: it is another process's. */

@@ -76,15 +76,21 @@ static bool recorder_open_thread(void *context, pid_t tid)
 	    &recorder->perf, tid, false, &recorder->denied, &recorder->walk_err);
 }
 
-/* Events of the whole system, of which only the records of pid and its descendants stay. */
-static bool recorder_open_tree(struct recorder *recorder, pid_t pid, struct err *err)
+/* Events of the whole system, of which only the records of some processes and their descendants stay. */
+static bool recorder_open_trees(struct recorder *recorder, struct err *err)
 {
-	const bool on_exec = recorder->args->command;
+	const struct record_args *args = recorder->args;
+	struct descendants *descendants = &recorder->descendants;
+	bool ok = true;
 
-	return perf_open(
-		   &recorder->perf, PERF_WHOLE_SYSTEM, on_exec, &recorder->denied, err) &&
-	       (descendants_begin(&recorder->descendants, (uint32_t)pid, on_exec) ||
-		   err_set_nomem(err));
+	if (!perf_open(&recorder->perf, PERF_WHOLE_SYSTEM, args->command,
+		&recorder->denied, err))
+		return false;
+	if (args->command)
+		ok = descendants_begin(descendants, (uint32_t)recorder->child, true);
+	for (size_t i = 0; ok && i < args->n_pids; i++)
+		ok = descendants_begin(descendants, (uint32_t)args->pids[i], false);
+	return ok || err_set_nomem(err);
 }
 
 /* Events of tasks. */
@@ -96,15 +102,17 @@ static bool recorder_open_tasks(struct recorder *recorder, struct err *err)
 	if (args->command)
 		return perf_open(
 		    &recorder->perf, recorder->child, true, &recorder->denied, err);
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)args->pid);
-	recorder->walk_err.kind = ERR_NONE;
-	if (!proc_list(path, recorder_open_thread, recorder) &&
-	    recorder->walk_err.kind != ERR_NONE) {
-		*err = recorder->walk_err;
-		return false;
+	for (size_t i = 0; i < args->n_pids; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)args->pids[i]);
+		recorder->walk_err.kind = ERR_NONE;
+		if (!proc_list(path, recorder_open_thread, recorder) &&
+		    recorder->walk_err.kind != ERR_NONE) {
+			*err = recorder->walk_err;
+			return false;
+		}
 	}
 	return recorder->perf.n_fds > 0 ||
-	       err_set(err, ERR_IO, "process %d: it has ended", (int)args->pid);
+	       err_set(err, ERR_IO, "process %d: it has ended", (int)args->pids[0]);
 }
 
 /* Events for what is recorded. They see it from now on. */
@@ -117,14 +125,10 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 		    &recorder->perf, PERF_WHOLE_SYSTEM, false, &recorder->denied, err);
 	if (args->command && !recorder_command(recorder, err))
 		return false;
-	if (args->pid) {
-		/* It tells of the end, also while the parent has not asked for it. Linux 5.3. */
-		recorder->process = (int)syscall(SYS_pidfd_open, args->pid, 0);
-		if (kill(args->pid, 0) != 0 && errno == ESRCH)
-			return err_set_errno(err, "process %d", (int)args->pid);
-	}
-	if (recorder_open_tree(
-		recorder, args->command ? recorder->child : args->pid, err))
+	for (size_t i = 0; i < args->n_pids; i++)
+		if (kill(args->pids[i], 0) != 0 && errno == ESRCH)
+			return err_set_errno(err, "process %d", (int)args->pids[i]);
+	if (recorder_open_trees(recorder, err))
 		return true;
 	if (!recorder->denied)
 		return false;
@@ -143,11 +147,13 @@ static void recorder_raise_limit(void)
 	}
 }
 
-/* Time that the process of -p has used since this was called before. */
+/* Time that the processes of -p have used since this was called before. */
 static void recorder_used(struct recorder *recorder)
 {
-	uint64_t now = proc_used(recorder->args->pid, recorder->perf.kernel);
+	uint64_t now = 0;
 
+	for (size_t i = 0; i < recorder->args->n_pids; i++)
+		now += proc_used(recorder->args->pids[i], recorder->perf.kernel);
 	recorder->used = now > recorder->used ? now - recorder->used : 0;
 }
 
@@ -164,9 +170,11 @@ bool recorder_begin(
 	*recorder = (struct recorder){.args = args,
 	    .fd = -1,
 	    .signals = -1,
-	    .process = -1,
 	    .start = {-1, -1},
 	    .failure = {-1, -1}};
+	/* They tell of the end, also while the parent has not asked for it. Linux 5.3. */
+	for (size_t i = 0; i < args->n_pids; i++)
+		recorder->processes[i] = (int)syscall(SYS_pidfd_open, args->pids[i], 0);
 	if (unwinder_machine() == 0)
 		return err_set(
 		    err, ERR_UNSUPPORTED, "stacks of this machine cannot be walked");
@@ -187,7 +195,7 @@ bool recorder_begin(
 		recorder_raise_limit();
 	if (!recorder_open_events(recorder, err))
 		return false;
-	if (args->pid)
+	if (args->n_pids)
 		recorder_used(recorder);
 	if (!perf_ready(&recorder->perf, err) ||
 	    !unwinder_begin(&recorder->unwinder, unwinder_machine(), err))
@@ -277,13 +285,19 @@ bool recorder_signals(struct recorder *recorder, unsigned int *interrupts)
 	return ends;
 }
 
-static bool recorder_pid_ended(const struct recorder *recorder)
+/* Whether the last process of -p has ended. */
+static bool recorder_pids_ended(const struct recorder *recorder)
 {
-	struct pollfd one = {.fd = recorder->process, .events = POLLIN};
+	const struct record_args *args = recorder->args;
 
-	if (recorder->process >= 0)
-		return poll(&one, 1, 0) > 0;
-	return recorder->args->pid && kill(recorder->args->pid, 0) != 0 && errno == ESRCH;
+	for (size_t i = 0; i < args->n_pids; i++) {
+		struct pollfd one = {.fd = recorder->processes[i], .events = POLLIN};
+
+		if (one.fd >= 0 ? poll(&one, 1, 0) <= 0
+				: kill(args->pids[i], 0) == 0 || errno != ESRCH)
+			return false;
+	}
+	return args->n_pids;
 }
 
 /* Empties the rings until the recording ends. */
@@ -313,7 +327,7 @@ static void recorder_loop(struct recorder *recorder)
 			if (perf->polls[i].revents & (POLLHUP | POLLERR))
 				perf->polls[i].fd = -1;
 		ends = recorder_signals(recorder, &interrupts) ||
-		       recorder_pid_ended(recorder);
+		       recorder_pids_ended(recorder);
 		now = recorder_clock(CLOCK_MONOTONIC);
 		if (!recorder_drain(recorder, now - RECORDER_MARGIN, false))
 			return;
@@ -328,8 +342,12 @@ static bool recorder_known(struct recorder *recorder)
 	/* The kernel tells all that a command does. */
 	if (args->command)
 		return true;
-	return args->all ? proc_all(args->raw, recorder_put, recorder)
-			 : proc_process(args->pid, args->raw, recorder_put, recorder);
+	if (args->all)
+		return proc_all(args->raw, recorder_put, recorder);
+	for (size_t i = 0; i < args->n_pids; i++)
+		if (!proc_process(args->pids[i], args->raw, recorder_put, recorder))
+			return false;
+	return true;
 }
 
 /* Begins the recording, now that there is something to record. */
@@ -362,7 +380,7 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 		return false;
 	if (recorder_known(recorder)) {
 		recorder_loop(recorder);
-		if (recorder->args->pid)
+		if (recorder->args->n_pids)
 			recorder_used(recorder);
 		perf_stop(&recorder->perf);
 		recorder_drain(recorder, UINT64_MAX, true);
@@ -375,17 +393,14 @@ static bool recorder_finish(struct recorder *recorder, struct err *err)
 {
 	const struct record_args *args = recorder->args;
 	const struct unwinder *unwinder = &recorder->unwinder;
-	char all[] = "-a", one[] = "-p", number[16];
-	char *words[3] = {args->pid ? one : all, args->pid ? number : NULL};
 	struct utsname name;
 	const struct perfdata_about about = {.host = name.nodename,
 	    .release = name.release,
 	    .machine = name.machine,
 	    .event = args->cycles ? "cycles" : "cpu-clock",
-	    .command = args->command ? args->command : words};
+	    .command = args->command ? args->command : args->words};
 
 	uname(&name);
-	snprintf(number, sizeof(number), "%d", (int)args->pid);
 	for (size_t i = 0; i < unwinder->n_files; i++)
 		if (unwinder->files[i] && unwinder->files[i]->opened &&
 		    unwinder->files[i]->build_id_size)
@@ -428,6 +443,7 @@ void recorder_free(struct recorder *recorder)
 		close(recorder->fd);
 	if (recorder->signals >= 0)
 		close(recorder->signals);
-	if (recorder->process >= 0)
-		close(recorder->process);
+	for (size_t i = 0; i < recorder->args->n_pids; i++)
+		if (recorder->processes[i] >= 0)
+			close(recorder->processes[i]);
 }

@@ -26,17 +26,17 @@ struct recorder {
 	struct unwinder unwinder;
 	struct names names;
 	struct descendants descendants;
-	int fd;	       /* of the recording */
-	bool is_fresh; /* its file is new */
-	int signals;   /* signalfd */
-	int process;   /* pidfd of -p, or -1 */
+	int fd;				/* of the recording */
+	bool is_fresh;			/* its file is new */
+	int signals;			/* signalfd */
+	int processes[RECORD_MAX_PIDS]; /* pidfds of -p, or -1 */
 	pthread_t walker;
 	bool walking; /* the thread runs */
 	struct err walk_err;
 	bool walk_failed;
 	bool denied; /* the kernel permits no event */
 	/* ns of processor time that samples stand for, and that were used: by the command and all that was
-	 * waited for, or the process of -p; 0: it is not known. Without the kernel's where that is not
+	 * waited for, or the processes of -p; 0: it is not known. Without the kernel's where that is not
 	 * recorded. */
 	uint64_t sampled, used;
 	/* The command. */

@@ -7,9 +7,12 @@
 static void walk_count(struct recorder *recorder, const struct event *event)
 {
 	const struct record_args *args = recorder->args;
+	size_t i = 0;
 
 	recorder->unwinder.n_samples++;
-	if (!args->pid || event->pid == (uint32_t)args->pid)
+	while (i < args->n_pids && args->pids[i] != (pid_t)event->pid)
+		i++;
+	if (!args->n_pids || i < args->n_pids)
 		recorder->sampled +=
 		    args->cycles ? 1000000000 / args->frequency : event->weight;
 }

@@ -136,7 +136,8 @@ for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c"
                             (["/etc/passwd"], 126, "running the command failed"),
                             (["-F", "0", "true"], 125, "--frequency"), (["--nonsense"], 125, "--help"),
                             ([], 125, "one of a command"), (["-a", "true"], 125, "one of a command"),
-                            (["-p", "999999999"], 125, "process 999999999"),
+                            (["-p", "999999999"], 125, "process 999999999: No such process"),
+                            (["-p", "1,,2"], 125, "--pid: "), (["-p", ",".join(map(str, range(1, 66)))], 125, "more than 64"),
                             (["-o", "/nonexistent/file", "true"], 125, "/nonexistent/file"),
                             (["-o", "/dev/null", "true"], 125, "/dev/null: it is not a regular file")):
     run = tap.run(record, *words) if "-o" in words else tap.run(record, "-o", "x", *words)
@@ -186,6 +187,27 @@ for path, command, status, says in (("none/x.html", "true", 125, "none/x.html: n
     tap.check(run.returncode == status and says in run.stderr and run.stderr.count("\n") == 1, f"no picture: {says}", run)
 tap.check(sorted(os.listdir("pictures")) == ["graph.html", "link.html", "stacks.folded"], "nothing else is left",
           os.listdir("pictures"))
+
+# Processes that run already.
+running = dict(stdout=subprocess.PIPE, env={**os.environ, "SECONDS": "20"})
+with subprocess.Popen([stacks, "threads"], **running) as one, subprocess.Popen([stacks, "threads"], **running) as two:
+    for process in (one, two):
+        process.stdout.readline()
+    words = [record, "-F", "999", "--user", "-o", "two", "-p", f"{one.pid},{two.pid}", "-p", str(one.pid)]
+    run = tap.run(*words, "-d", "0.5")
+    tap.check({int(sample[0]) for sample in samples("two")} == {one.pid, two.pid}, "-p PID,PID: both are recorded", run)
+    open("two", "wb").close()
+    with subprocess.Popen([*words, "-q"]) as recorder:
+        tap.wait_for(lambda: os.path.getsize("two"), recorder)
+        one.kill()
+        one.wait()
+        try:
+            tap.check(recorder.wait(0.6) is None, "it does not end with the first")
+        except subprocess.TimeoutExpired:
+            tap.check(True, "it does not end with the first")
+        two.kill()
+        two.wait()
+        tap.check(recorder.wait() == 0, "it ends with the last")
 
 # Without permission.
 if os.geteuid() == 0 and shutil.which("setpriv"):
