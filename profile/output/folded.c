@@ -82,7 +82,7 @@ static void folded_line(const struct folded *folded, const struct tree_line *lin
 
 		fwrite_unlocked(folded->words + end[0], 1, end[1] - end[0], folded->out);
 	}
-	fprintf(folded->out, " %" PRIu64 "\n", line->samples);
+	fprintf(folded->out, " %" PRIu64 "\n", line->weight);
 }
 
 static bool folded_words(struct folded *folded, struct err *err)

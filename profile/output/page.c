@@ -2,7 +2,7 @@
 /*
  * The page: its own lines, and between them the profile as data. Each thread has its nodes, a
  * caller before its callees, as three numbers: the function, by how many levels the caller is
- * above that of the node before, and the samples on top.
+ * above that of the node before, and the weight on top.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct page {
 	const struct tree *tree;
 	/* Maps each node to itself, or to the nearest caller that is not left out. */
 	uint32_t *kept;
-	uint64_t least; /* samples of a node that is not left out */
+	uint64_t least; /* weight of a node that is not left out */
 	uint32_t *path; /* room for the deepest stack */
 	FILE *out;
 };
@@ -54,9 +54,11 @@ static void page_info(const struct page *page, const char *version)
 	page_member("event", info->event, page->out);
 	fprintf(page->out,
 	    ",\"frequency\":%" PRIu32 ",\"seconds\":%.3f,\"lost\":%" PRIu64
-	    ",\"samples\":%zu,\"least\":%" PRIu64,
+	    ",\"samples\":%zu,\"least\":%" PRIu64 ",\"total\":%" PRIu64,
 	    info->frequency, end > info->begin ? (double)(end - info->begin) / 1e9 : 0.0,
-	    info->lost, page->profile->n_samples, page->least);
+	    info->lost, page->profile->n_samples, page->least,
+	    page->tree->nodes[0].weight);
+	page_member("unit", page->tree->weighted ? info->unit : "", page->out);
 }
 
 /* How stacks end, in the order of enum profile_why. */
@@ -164,21 +166,21 @@ struct page_pass {
 };
 
 static void page_node(
-    struct page_pass *pass, uint32_t function, uint32_t level, uint64_t samples)
+    struct page_pass *pass, uint32_t function, uint32_t level, uint64_t weight)
 {
 	FILE *out = pass->page->out;
 
 	pass->n_nodes++;
 	if (pass->written)
 		fprintf(out, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64, pass->first ? "" : ",",
-		    function, pass->level + 1 - level, samples);
+		    function, pass->level + 1 - level, weight);
 	pass->first = false;
 	pass->level = level;
 }
 
 /* Writes the nodes of a line that the line before does not have. */
 static void page_line(
-    struct page_pass *pass, const struct tree_line *line, uint64_t samples)
+    struct page_pass *pass, const struct tree_line *line, uint64_t weight)
 {
 	const struct page *page = pass->page;
 	const struct tree_node *nodes = page->tree->nodes;
@@ -190,7 +192,7 @@ static void page_line(
 		pass->length = 0;
 	depth = nodes[node].depth;
 	if (line->why && (pass->first || pass->why != line->why))
-		page_node(pass, marks + line->why, 1, depth || left_out ? 0 : samples);
+		page_node(pass, marks + line->why, 1, depth || left_out ? 0 : weight);
 	pass->why = line->why;
 	shared = depth;
 	for (uint32_t at = node; at; at = nodes[at].parent, shared--) {
@@ -200,20 +202,20 @@ static void page_line(
 	}
 	for (uint32_t i = shared; i < depth; i++)
 		page_node(pass, nodes[pass->path[i]].function, base + i + 1,
-		    i + 1 == depth && !left_out ? samples : 0);
+		    i + 1 == depth && !left_out ? weight : 0);
 	pass->length = depth;
 	if (left_out)
-		page_node(pass, marks + PAGE_LEFT_OUT, base + depth + 1, samples);
+		page_node(pass, marks + PAGE_LEFT_OUT, base + depth + 1, weight);
 }
 
 /* How many lines from here on are of one thread and end in one node of the page. */
-static size_t page_same(const struct page *page, size_t first, uint64_t *samples)
+static size_t page_same(const struct page *page, size_t first, uint64_t *weight)
 {
 	const struct tree *tree = page->tree;
 	const struct tree_line *line = &tree->lines[first];
 	size_t n = 0;
 
-	*samples = 0;
+	*weight = 0;
 	for (; first + n < tree->n_lines; n++) {
 		const struct tree_line *other = &tree->lines[first + n];
 
@@ -222,12 +224,12 @@ static size_t page_same(const struct page *page, size_t first, uint64_t *samples
 		    (page->kept[other->node] == other->node) !=
 			(page->kept[line->node] == line->node))
 			break;
-		*samples += other->samples;
+		*weight += other->weight;
 	}
 	return n;
 }
 
-/* self: samples without any frame. */
+/* self: what has no frame. */
 static void page_thread(
     struct page_pass *pass, uint32_t index, uint64_t self, bool begins)
 {
@@ -249,17 +251,17 @@ static uint64_t page_nodes(const struct page *page, bool written)
 {
 	struct page_pass pass = {.page = page, .path = page->path, .written = written};
 	const struct tree *tree = page->tree;
-	uint64_t samples;
+	uint64_t weight;
 	size_t same;
 
 	for (size_t i = 0; i < tree->n_lines; i += same) {
 		const struct tree_line *line = &tree->lines[i];
 
-		same = page_same(page, i, &samples);
+		same = page_same(page, i, &weight);
 		if (!i || line->group != line[-1].group)
 			page_thread(&pass, line->group,
-			    line->why || line->node ? 0 : samples, i == 0);
-		page_line(&pass, line, samples);
+			    line->why || line->node ? 0 : weight, i == 0);
+		page_line(&pass, line, weight);
 		if (!written && pass.n_nodes > OUTPUT_PAGE_NODES)
 			break;
 	}
@@ -268,18 +270,19 @@ static uint64_t page_nodes(const struct page *page, bool written)
 	return pass.n_nodes;
 }
 
-/* Leaves out nodes of few samples until the page has room. */
+/* Leaves out light nodes until the page has room. */
 static void page_choose(struct page *page)
 {
 	const struct tree *tree = page->tree;
+	uint64_t n = page->profile->n_samples, total = tree->nodes[0].weight;
+	uint64_t mean = n ? total / n : 0; /* of a sample */
 
-	for (page->least = 1;; page->least *= 2) {
+	for (page->least = 1;; page->least += page->least > mean ? page->least : mean) {
 		for (uint32_t i = 0; i < tree->n_nodes; i++)
-			page->kept[i] = !i || tree->nodes[i].samples >= page->least
+			page->kept[i] = !i || tree->nodes[i].weight >= page->least
 					    ? i
 					    : page->kept[tree->nodes[i].parent];
-		if (page->least > page->profile->n_samples ||
-		    page_nodes(page, false) <= OUTPUT_PAGE_NODES)
+		if (page->least > total || page_nodes(page, false) <= OUTPUT_PAGE_NODES)
 			return;
 	}
 }

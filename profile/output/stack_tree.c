@@ -240,6 +240,23 @@ static int tree_compare_lines(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
+/* Whether weights count. Those of damage, whose sum is no number, do not. */
+static bool tree_is_weighted(const struct profile *profile)
+{
+	uint64_t sum = 0;
+	bool differ = false;
+
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		uint64_t weight = profile->samples[i].weight;
+
+		if (weight > INT64_MAX - sum)
+			return false;
+		sum += weight;
+		differ |= weight != profile->samples[0].weight;
+	}
+	return differ;
+}
+
 static bool tree_lines(const struct tree_maker *maker, const uint32_t *groups,
     struct tree *tree, struct err *err)
 {
@@ -249,20 +266,22 @@ static bool tree_lines(const struct tree_maker *maker, const uint32_t *groups,
 	tree->lines = calloc(profile->n_samples + 1, sizeof(*tree->lines));
 	if (!tree->lines)
 		return err_set_nomem(err);
+	tree->weighted = tree_is_weighted(profile);
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
 		uint32_t node = maker->of_stack[sample->stack];
+		uint64_t weight = tree->weighted ? sample->weight : 1;
 
 		tree->lines[i] = (struct tree_line){groups[sample->thread],
-		    profile_why_outermost(sample->why) ? 0 : sample->why, node, 1};
-		tree->nodes[node].samples++;
+		    profile_why_outermost(sample->why) ? 0 : sample->why, node, weight};
+		tree->nodes[node].weight += weight;
 	}
 	for (size_t i = tree->n_nodes - 1; i > 0; i--)
-		tree->nodes[tree->nodes[i].parent].samples += tree->nodes[i].samples;
+		tree->nodes[tree->nodes[i].parent].weight += tree->nodes[i].weight;
 	qsort(tree->lines, profile->n_samples, sizeof(*tree->lines), tree_compare_lines);
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		if (n && !tree_compare_lines(&tree->lines[n - 1], &tree->lines[i]))
-			tree->lines[n - 1].samples++;
+			tree->lines[n - 1].weight += tree->lines[i].weight;
 		else
 			tree->lines[n++] = tree->lines[i];
 	}

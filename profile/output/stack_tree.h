@@ -20,7 +20,7 @@ struct tree_node {
 	uint32_t parent;   /* the caller, with a lower index; of node 0 itself */
 	uint32_t function; /* index in naming; of node 0 nothing */
 	uint32_t depth;	   /* functions from the outermost one; 0 for node 0 */
-	uint64_t samples;  /* in it and in its callees */
+	uint64_t weight;   /* in it and in its callees */
 };
 
 /* Samples of one group (a thread, or threads of one name) that end in one node. */
@@ -28,7 +28,7 @@ struct tree_line {
 	uint32_t group;
 	uint32_t why; /* 0: the stack has its outermost frame */
 	uint32_t node;
-	uint64_t samples;
+	uint64_t weight;
 };
 
 /* Zeroed, then tree_make. */
@@ -38,6 +38,8 @@ struct tree {
 	/* Ascending by group, why and node; no two have all equal. */
 	struct tree_line *lines;
 	size_t n_lines;
+	/* Samples differ in their weights, which are summed up here. Otherwise each one counts 1. */
+	bool weighted;
 };
 
 /*

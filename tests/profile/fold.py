@@ -194,7 +194,7 @@ def mixed():
     lost = rec.frame(UNKNOWN, 0x7f000000, pid=7)
     nameless = rec.frame(KERNEL, 0xffffffff81000100, kernel, flags=EXACT)
     rec.sample(one, [main, deep, call], time=1_500_000_000)
-    rec.sample(one, [main, same, call], time=1_600_000_000, weight=3)
+    rec.sample(one, [main, same, call], time=1_600_000_000)
     rec.sample(one, [main], time=1_700_000_000)
     rec.sample(two, [lost, made], NO_ROW, time=1_800_000_000, cpu=12)
     rec.sample(two, [deep], CUT_OFF, time=1_900_000_001)
@@ -258,6 +258,19 @@ def test_html(path):
     check(data["command"] == "make it" and data["seconds"] == 0.6 and data["least"] == 1, "html: what was recorded")
     check("http" not in page.split("<script", 1)[1].replace("http://www.w3.org/2000/svg", ""),
           "html: no address of another place")
+
+
+def weights():
+    """Where samples have different weights, these count; where their sum is no number, samples do."""
+    for what, heavy, line in (("weights are summed up", 5, 13), ("weights of damage are not", 2**63, 3)):
+        rec = Recording(event="cycles")
+        frame = rec.frame(FILE, 0x1000, rec.module("/opt/prog"), name="main")
+        for weight in (1, 7, heavy):
+            rec.sample(rec.thread(7, 7, "t"), [frame], weight=weight)
+        path = rec.write(WRITER, "weights.rec")
+        got, data = folded(FOLD, path), data_of(run(FOLD, "-q", "--format=html", path).stdout)
+        check(got == tree_of(data) == {"t;main": line} and (data["total"], data["unit"], data["samples"]) ==
+              (line, "cycles" if line == 13 else "", 3), what, (got, data))
 
 
 def odd_names():
@@ -340,6 +353,7 @@ def main():
         path = mixed()
         test_folded(path)
         test_html(path)
+        weights()
         odd_names()
         lost_once()
         errors(path)

@@ -105,6 +105,20 @@ done = recorded("-F", "999", "-e", "cpu-clock:u,task-clock:u", "-g", "-o", "two"
 got = run(fold, "-o", "folded.txt", "two")
 tap.check(got.returncode == 0 and re.search(r"; [0-9]+ samples of other events", got.stderr),
           "two events: the first one's samples, and how many there are of others", got.stderr)
+# Samples of different periods, where a processor that has no cycles to count has page faults.
+done = recorded("-F", "999", "-g", "-e", "cycles:u", "-o", "varied", stacks)
+if "cycles" not in tap.run("perf", "script", "-i", "varied", "-F", "event").stdout:
+    done = recorded("-F", "999", "-g", "-e", "page-faults:u", "-o", "varied", sys.executable, "-c", "x = [bytes(100000) for i in range(3000)]")
+said = tap.must("perf", "report", "-i", "varied", "--stdio", "-g", "none", "--no-children", "-F", "period,sample,sym", "-s", "sym", "-t,")
+rows = re.findall(r"^ *([0-9]+) *, *([0-9]+) *,\[.\] (\w+) *$", said, re.M)
+perfs, ours, n = collections.Counter(), collections.Counter(), sum(int(row[1]) for row in rows)
+for period, _, name in rows:
+    perfs[name] += int(period)
+for stack, weight in folded(fold, "varied").items():
+    ours[stack.split(";")[-1]] += weight
+heavy = {name: period for name, period in perfs.items() if 50 * period > sum(ours.values())}
+tap.check(n > 50 and heavy and sum(heavy.values()) > 2 * n and heavy.items() <= ours.items(),
+          "samples of different periods: each function has the share that it has in perf report", f"{heavy}\n{ours}")
 done = recorded("-z", "-e", "cpu-clock:u", "-o", "small", stacks)
 if done.returncode == 0 and os.path.exists("small"):
     got = run(fold, "small")

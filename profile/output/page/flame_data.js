@@ -23,13 +23,17 @@ function dataPercent(part, whole) {
 	return Math.min(share, 100 - 10 ** -digits).toFixed(digits) + '%';
 }
 
+// What is counted: where the weights of samples differ, their unit.
+let dataUnit = '';
+
 function dataSamples(count) {
-	return dataNumber(count) + (count === 1 ? ' sample' : ' samples');
+	return dataNumber(count) + (dataUnit ? ' ' + dataUnit : count === 1 ? ' sample' : ' samples');
 }
 
 function dataRead(text) {
 	const report = JSON.parse(text);
 
+	dataUnit = dataText(report.unit);
 	return {
 		...report,
 		files: report.files.map((file) => ({ ...file, name: dataText(file.name), path: dataText(file.path) })),

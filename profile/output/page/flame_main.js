@@ -58,7 +58,7 @@ function mainChoices(report) {
 	const heaviest = (a, b) => b.samples - a.samples;
 	const many = [...comms.values()].sort(heaviest);
 	// A list of thousands is of no use.
-	return [{ value: '', label: 'all programs', threads: report.threads, samples: report.samples },
+	return [{ value: '', label: 'all programs', threads: report.threads, samples: report.total },
 		...many.slice(0, 300), ...(threads.length > 1 ? threads.sort(heaviest).slice(0, 300) : [])];
 }
 
