@@ -103,6 +103,8 @@ static bool tree_child(struct tree_maker *maker, uint32_t parent, uint32_t funct
 	uint32_t callee;
 	bool found = false;
 
+	if (maker->n >= UINT32_MAX - 1)
+		return err_set(err, ERR_LIMIT, "more than 4294967294 boxes");
 	if (!vec_reserve(&maker->raw, &maker->cap, maker->n + 1))
 		return err_set_nomem(err);
 	callee = maker->raw[parent].callee;
@@ -133,10 +135,14 @@ static bool tree_nodes(struct tree_maker *maker, struct err *err)
 	maker->raw[maker->n++] = (struct tree_raw){0};
 	for (size_t i = 1; i < profile->n_stacks; i++) {
 		const struct profile_stack *stack = &profile->stacks[i];
+		uint32_t node = maker->of_stack[stack->caller], n;
+		const struct naming_place *places =
+		    naming_places(maker->naming, stack->frame, &n);
 
-		if (!tree_child(maker, maker->of_stack[stack->caller],
-			maker->naming->of_frame[stack->frame], &maker->of_stack[i], err))
-			return false;
+		for (uint32_t k = 0; k < n; k++)
+			if (!tree_child(maker, node, places[k].function, &node, err))
+				return false;
+		maker->of_stack[i] = node;
 	}
 	return true;
 }

@@ -43,7 +43,7 @@ struct tree {
 };
 
 /*
- * groups has a number for each thread. ERR_NOMEM.
+ * groups has a number for each thread. A frame is a node for each of its places. ERR_NOMEM, ERR_LIMIT.
  */
 ATTR_MUST_CHECK bool tree_make(const struct profile *profile, const struct naming *naming,
     const uint32_t *groups, struct tree *tree, struct err *err);

@@ -193,12 +193,12 @@ static bool naming_known(
 	return function;
 }
 
-static bool naming_frame(const struct profile *profile,
-    const struct naming_options *options, struct table *table, uint32_t index,
-    struct naming *naming, struct err *err)
+/* Names the function that has the code of a frame. */
+static bool naming_function(const struct profile *profile,
+    const struct naming_options *options, struct table *table,
+    const struct profile_frame *frame, struct naming *naming, uint32_t *named,
+    struct err *err)
 {
-	const struct profile_frame *frame = &profile->frames[index];
-	uint32_t *named = &naming->of_frame[index];
 	struct naming_function function = {.kind = frame->kind};
 	const struct symbol *symbol = NULL, *start = NULL;
 	uint64_t address;
@@ -225,6 +225,30 @@ static bool naming_frame(const struct profile *profile,
 	if (symbol && table->functions)
 		table->functions[symbol - table->symbols.list] = *named + 1;
 	return true;
+}
+
+static bool naming_add_place(
+    struct naming *naming, const struct naming_place *place, struct err *err)
+{
+	if (naming->n_places >= UINT32_MAX)
+		return err_set(
+		    err, ERR_LIMIT, "more than 4294967295 places in functions");
+	if (!vec_reserve(&naming->places, &naming->cap_places, naming->n_places + 1))
+		return err_set_nomem(err);
+	naming->places[naming->n_places++] = *place;
+	return true;
+}
+
+static bool naming_frame(const struct profile *profile,
+    const struct naming_options *options, struct table *table, uint32_t index,
+    struct naming *naming, struct err *err)
+{
+	struct naming_place place = {0};
+
+	naming->of_frame[index] = (struct naming_chain){(uint32_t)naming->n_places, 1};
+	return naming_function(profile, options, table, &profile->frames[index], naming,
+		   &place.function, err) &&
+	       naming_add_place(naming, &place, err);
 }
 
 /* Whether addresses of the kernel and numbers of processes still mean what they meant. */
@@ -319,7 +343,11 @@ void naming_free(struct naming *naming)
 {
 	for (size_t i = 0; i < naming->n_functions; i++)
 		free(naming->functions[i].name);
+	for (size_t i = 0; i < naming->n_files; i++)
+		free(naming->files[i]);
 	free(naming->functions);
+	free(naming->places);
+	free(naming->files);
 	free(naming->of_frame);
 	free(naming->slots.list);
 	free(naming->readable);

@@ -20,17 +20,34 @@ struct naming_options {
 
 /* What frames have in common. */
 struct naming_function {
-	/* Has no control characters: "main", "libz.so.1+0x1a40", "[unknown]". */
+	/* Has no control characters: "main", "std::sort (inlined)", "libz.so.1+0x1a40", "[unknown]". */
 	char *name;
 	uint32_t module; /* index: FILE and KERNEL; else 0 */
 	uint8_t kind;	 /* enum profile_frame_kind */
+};
+
+/* A function that a frame is in, and where in it. */
+struct naming_place {
+	uint32_t function;
+	uint32_t file; /* of the source, in naming.files; 0: not known */
+	uint32_t line; /* 0: not known */
+	bool inlined;  /* into the function of the place before */
+};
+
+/* The places of a frame, in naming.places: the first is the function that has the code, and each further one is inlined. */
+struct naming_chain {
+	uint32_t first, n; /* n >= 1 */
 };
 
 /* Zeroed, then naming_run. */
 struct naming {
 	struct naming_function *functions;
 	size_t n_functions, cap_functions;
-	uint32_t *of_frame; /* the function of each frame of the profile */
+	struct naming_place *places;
+	size_t n_places, cap_places;
+	char **files; /* paths of sources; 0 is none */
+	size_t n_files, cap_files;
+	struct naming_chain *of_frame; /* of each frame of the profile */
 	struct slots slots;
 	char *readable;	  /* of SYMBOL_READABLE bytes, for one name at a time */
 	size_t n_symbols; /* that were read */
@@ -39,11 +56,19 @@ struct naming {
 /*
  * Names all frames, by the symbols of their files as these are now. A file with another
  * build-id is not used. A name that the recording has already stays. What cannot be read
- * gives no names and no error. ERR_NOMEM; ERR_LIMIT at 2^32 - 1 functions.
+ * gives no names and no error. ERR_NOMEM; ERR_LIMIT at 2^32 - 1 functions or places.
  */
 ATTR_MUST_CHECK bool naming_run(const struct profile *profile,
     const struct naming_options *options, struct naming *naming, struct err *err);
 void naming_free(struct naming *naming); /* accepts a zeroed one */
+
+/* The places of a frame, the outermost first. */
+static inline const struct naming_place *naming_places(
+    const struct naming *naming, uint32_t frame, uint32_t *n)
+{
+	*n = naming->of_frame[frame].n;
+	return &naming->places[naming->of_frame[frame].first];
+}
 
 /* The last part of a path: "libc.so.6"; "[vdso]" and an empty path stay. */
 const char *naming_base(const char *path);
