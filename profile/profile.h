@@ -108,7 +108,7 @@ struct profile_thread {
 struct profile_sample {
 	uint64_t time;	 /* ns, CLOCK_MONOTONIC */
 	uint64_t weight; /* in info.unit */
-	uint32_t cpu, thread, stack;
+	uint32_t thread, stack;
 	uint8_t why; /* enum profile_why */
 };
 
@@ -124,12 +124,11 @@ struct profile_info {
 	uint32_t frequency; /* samples a second and processor */
 	/* Seconds since 1970: when the recording was written. */
 	uint64_t start;
-	uint64_t begin, end; /* ns, by the clock of the recording: its samples */
-	uint64_t lost;	     /* samples that the kernel or the recorder had no room for */
-	uint64_t n_others;   /* samples of other events, which are left out */
-	char *event;	     /* "cpu-clock", "cycles" */
-	char *unit;	     /* of weights: "ns", "cycles" */
-	char *command;	     /* the command line, or "-a", "-p 17 18" */
+	uint64_t lost;	   /* samples that the kernel or the recorder had no room for */
+	uint64_t n_others; /* samples of other events, which are left out */
+	char *event;	   /* "cpu-clock", "cycles" */
+	char *unit;	   /* of weights: "ns", "cycles" */
+	char *command;	   /* the command line, or "-a", "-p 17 18" */
 	char *host;
 	char *release; /* of the kernel */
 	bool cut_off;  /* the recording was not finished */

@@ -36,8 +36,10 @@ static const char fold_help[] =
     "- is\n"
     "standard input; without one it reads " PROFILE_RECORDING ".\n"
     "\n"
-    "      --format=folded|html     a line for each stack (folded, the default), or a "
-    "flame graph for browsers\n"
+    "      --format=folded|html|firefox\n"
+    "                               a line for each stack, a flame graph for browsers, "
+    "or a file for the Firefox Profiler;\n"
+    "                               without it, as FILE ends: .html, .json; else folded\n"
     "  -o, --output=FILE            write to FILE instead of standard output\n"
     "      --debug-dir=DIR          look for separate debug files there, before "
     "/usr/lib/debug (repeatable)\n"
@@ -55,19 +57,14 @@ static const char fold_help[] =
 static bool fold_format_parse(
     const char *value, enum fold_format *format, struct eh2sframe_error *error)
 {
-	static const char *const NAMES[] = {
-	    [FOLD_FOLDED] = "folded",
-	    [FOLD_HTML] = "html",
-	};
-
-	for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
-		if (strcmp(value, NAMES[i]) == 0) {
+	for (size_t i = 0; i < FOLD_N_FORMATS; i++) {
+		if (strcmp(value, fold_formats[i][0]) == 0) {
 			*format = (enum fold_format)i;
 			return true;
 		}
 	}
-	return cmd_fail(
-	    error, EH2SFRAME_USAGE, "--format=%.200s: give folded or html", value);
+	return cmd_fail(error, EH2SFRAME_USAGE,
+	    "--format=%.200s: give folded, html or firefox", value);
 }
 
 static bool fold_add_dir(
@@ -126,10 +123,13 @@ bool fold_args_parse(
 {
 	int option;
 
-	*args = (struct fold_args){.format = FOLD_FOLDED};
+	*args = (struct fold_args){.format = FOLD_N_FORMATS};
 	while ((option = getopt_long(argc, argv, "o:qhV", fold_options, NULL)) >= 0)
 		if (!fold_option(option, optarg, args, error))
 			return false;
+	if (args->format == FOLD_N_FORMATS &&
+	    !(args->output && fold_format_of(args->output, &args->format)))
+		args->format = FOLD_FOLDED;
 	if (argc - optind > 1)
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "give one recording; see eh2sframe-fold --help");

@@ -13,7 +13,7 @@
 
 #define FOLD_DEBUG_DIR "/usr/lib/debug"
 
-enum fold_format { FOLD_FOLDED, FOLD_HTML };
+enum fold_format { FOLD_FOLDED, FOLD_HTML, FOLD_FIREFOX, FOLD_N_FORMATS };
 
 struct fold_args {
 	enum fold_format format;
@@ -32,6 +32,11 @@ struct fold_args {
  */
 ATTR_MUST_CHECK bool fold_args_parse(
     int argc, char **argv, struct fold_args *args, struct eh2sframe_error *error);
+
+/* The name of each format on the command line, and how names of such files end. */
+extern const char *const fold_formats[FOLD_N_FORMATS][2];
+/* Finds it by the end of a file's name. */
+ATTR_MUST_CHECK bool fold_format_of(const char *path, enum fold_format *format);
 
 /* Does it all, and prints what goes wrong. Returns the exit status. */
 int fold_run(const struct fold_args *args);

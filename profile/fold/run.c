@@ -19,6 +19,25 @@
 #include "profile/load.h"
 #include "profile/symbols/naming.h"
 
+const char *const fold_formats[FOLD_N_FORMATS][2] = {
+    [FOLD_FOLDED] = {"folded", ".folded"},
+    [FOLD_HTML] = {"html", ".html"},
+    [FOLD_FIREFOX] = {"firefox", ".json"},
+};
+
+bool fold_format_of(const char *path, enum fold_format *format)
+{
+	const char *end = strrchr(path, '.');
+
+	for (unsigned int i = 0;
+	     end && end > path && end[-1] != '/' && i < FOLD_N_FORMATS; i++) {
+		*format = (enum fold_format)i;
+		if (strcmp(end, fold_formats[i][1]) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Of the kinds that functions here give. */
 static bool fold_failed(const struct err *err, struct eh2sframe_error *error)
 {
@@ -56,16 +75,11 @@ static bool fold_write(const struct fold_args *args, const struct profile *profi
     const struct naming *naming, FILE *out, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool ok = false;
+	bool ok = args->format == FOLD_FOLDED ? output_folded(profile, naming, out, &err)
+		  : args->format == FOLD_HTML
+		      ? output_page(profile, naming, eh2sframe_version(), out, &err)
+		      : output_firefox(profile, naming, eh2sframe_version(), out, &err);
 
-	switch (args->format) {
-	case FOLD_FOLDED:
-		ok = output_folded(profile, naming, out, &err);
-		break;
-	case FOLD_HTML:
-		ok = output_page(profile, naming, eh2sframe_version(), out, &err);
-		break;
-	}
 	return ok || fold_failed(&err, error);
 }
 
@@ -98,9 +112,12 @@ static void fold_summary(const struct fold_args *args, const struct profile *pro
 		    profile->info.n_others);
 	if (profile->info.cut_off)
 		fputs("; the recording was cut off", stderr);
-	if (args->format == FOLD_HTML && args->output && !args->title) {
+	if (args->format != FOLD_FOLDED && args->output && !args->title) {
 		fputs("; open ", stderr);
 		plain_print(args->output, stderr);
+		fputs(args->format == FOLD_FIREFOX ? " in https://profiler.firefox.com"
+						   : "",
+		    stderr);
 	}
 	fputc('\n', stderr);
 }

@@ -47,3 +47,9 @@ void json_text_write(const char *text, FILE *out)
 	}
 	fputc('"', out);
 }
+
+void json_text_member(const char *name, const char *text, FILE *out)
+{
+	fprintf(out, ",\"%s\":", name);
+	json_text_write(text, out);
+}

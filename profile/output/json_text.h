@@ -14,5 +14,7 @@ size_t json_text_utf8(const char *text);
  * characters of markup are escaped, so that no text ends the element that it is in.
  */
 void json_text_write(const char *text, FILE *out);
+/* A further member of an object. */
+void json_text_member(const char *name, const char *text, FILE *out);
 
 #endif

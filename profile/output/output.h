@@ -29,6 +29,9 @@ ATTR_MUST_CHECK bool output_folded(const struct profile *profile,
 /* A page for browsers. */
 ATTR_MUST_CHECK bool output_page(const struct profile *profile,
     const struct naming *naming, const char *version, FILE *out, struct err *err);
+/* The processed format of the Firefox Profiler (JSON). */
+ATTR_MUST_CHECK bool output_firefox(const struct profile *profile,
+    const struct naming *naming, const char *version, FILE *out, struct err *err);
 
 /* The frame that stands for the callers that were not found: "[incomplete: REASON]". */
 #define OUTPUT_MARK_SIZE 80

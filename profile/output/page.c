@@ -34,31 +34,23 @@ static void page_lines(const char *const *lines, FILE *out)
 		fputs(*lines, out);
 }
 
-static void page_member(const char *name, const char *text, FILE *out)
-{
-	fprintf(out, ",\"%s\":", name);
-	json_text_write(text, out);
-}
-
 static void page_info(const struct page *page, const char *version)
 {
 	const struct profile_info *info = &page->profile->info;
-	uint64_t end = info->end, samples = page->profile->n_samples;
+	const struct profile_sample *samples = page->profile->samples;
+	size_t n = page->profile->n_samples;
 
-	if (!end && samples)
-		end = page->profile->samples[samples - 1].time;
 	fprintf(page->out, "{\"tool\":\"eh2sframe-fold\",\"version\":\"%s\"", version);
-	page_member("command", info->command, page->out);
-	page_member("host", info->host, page->out);
-	page_member("release", info->release, page->out);
-	page_member("event", info->event, page->out);
+	json_text_member("command", info->command, page->out);
+	json_text_member("release", info->release, page->out);
+	json_text_member("event", info->event, page->out);
 	fprintf(page->out,
 	    ",\"frequency\":%" PRIu32 ",\"seconds\":%.3f,\"lost\":%" PRIu64
 	    ",\"samples\":%zu,\"least\":%" PRIu64 ",\"total\":%" PRIu64,
-	    info->frequency, end > info->begin ? (double)(end - info->begin) / 1e9 : 0.0,
-	    info->lost, page->profile->n_samples, page->least,
-	    page->tree->nodes[0].weight);
-	page_member("unit", page->tree->weighted ? info->unit : "", page->out);
+	    info->frequency,
+	    n ? (double)(samples[n - 1].time - samples[0].time) / 1e9 : 0.0, info->lost,
+	    n, page->least, page->tree->nodes[0].weight);
+	json_text_member("unit", page->tree->weighted ? info->unit : "", page->out);
 }
 
 /* How stacks end, in the order of enum profile_why. */
@@ -94,8 +86,8 @@ static void page_file(
 {
 	fprintf(out, "%s\n{\"name\":", comma);
 	json_text_write(name, out);
-	page_member("path", path, out);
-	page_member("kind", kind, out);
+	json_text_member("path", path, out);
+	json_text_member("kind", kind, out);
 	fputs("}", out);
 }
 
@@ -242,7 +234,7 @@ static void page_thread(
 		return;
 	fprintf(out, "%s\n{\"pid\":%u,\"tid\":%u", begins ? "" : "]},", thread->pid,
 	    thread->tid);
-	page_member("comm", thread->comm, out);
+	json_text_member("comm", thread->comm, out);
 	fprintf(out, ",\"self\":%" PRIu64 ",\"nodes\":[", self);
 }
 

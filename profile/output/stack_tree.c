@@ -246,8 +246,7 @@ static int tree_compare_lines(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Whether weights count. Those of damage, whose sum is no number, do not. */
-static bool tree_is_weighted(const struct profile *profile)
+bool tree_is_weighted(const struct profile *profile)
 {
 	uint64_t sum = 0;
 	bool differ = false;

@@ -38,8 +38,7 @@ struct tree {
 	/* Ascending by group, why and node; no two have all equal. */
 	struct tree_line *lines;
 	size_t n_lines;
-	/* Samples differ in their weights, which are summed up here. Otherwise each one counts 1. */
-	bool weighted;
+	bool weighted; /* as tree_is_weighted; otherwise each sample counts 1 */
 };
 
 /*
@@ -48,6 +47,9 @@ struct tree {
 ATTR_MUST_CHECK bool tree_make(const struct profile *profile, const struct naming *naming,
     const uint32_t *groups, struct tree *tree, struct err *err);
 void tree_free(struct tree *tree); /* accepts a zeroed one */
+
+/* Samples have different weights. Those of damage, whose sum is no number, do not count. */
+bool tree_is_weighted(const struct profile *profile);
 
 /* Numbers the names of threads in their order, for tree_make; the caller frees both.
  * names[n] is NULL. ERR_NOMEM. */

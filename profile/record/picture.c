@@ -11,13 +11,6 @@
 
 #include "base/program/print.h"
 
-static bool picture_ends(const char *path, const char *end)
-{
-	size_t n = strlen(path), length = strlen(end);
-
-	return n > length && strcmp(path + n - length, end) == 0;
-}
-
 /* A file without a name in the folder of path: there is room for the output, too. */
 static int picture_file(const char *path)
 {
@@ -38,11 +31,7 @@ bool picture_begin(struct picture *picture, struct record_args *args, struct err
 	const char *path = args->output;
 
 	*picture = (struct picture){.fd = -1};
-	if (picture_ends(path, ".html"))
-		picture->format = FOLD_HTML;
-	else if (picture_ends(path, ".folded"))
-		picture->format = FOLD_FOLDED;
-	else
+	if (!fold_format_of(path, &picture->format))
 		return true;
 	if (!fold_is_no_link(path, NULL, &error))
 		return err_set(err, ERR_IO, "%s: %s", path, error.text);

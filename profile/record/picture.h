@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A flame graph or folded stacks as the output: the recording is a file without a name. */
+/* A format of eh2sframe-fold as the output: the recording is a file without a name. */
 #ifndef PROFILE_RECORD_PICTURE_H
 #define PROFILE_RECORD_PICTURE_H
 
@@ -17,7 +17,7 @@ struct picture {
 	char recording[32];
 };
 
-/* Where the output's name ends in .html or .folded, makes the recording and names it in args. Finds what stands
+/* Where the output's name ends as one of fold_formats, makes the recording and names it in args. Finds what stands
  * against the output before the command runs. ERR_IO, ERR_NOMEM. */
 ATTR_MUST_CHECK bool picture_begin(
     struct picture *picture, struct record_args *args, struct err *err);

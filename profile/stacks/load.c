@@ -10,13 +10,9 @@
 static bool load_event(void *context, const struct event *event, struct err *err)
 {
 	struct load *load = context;
-	struct profile_info *info = &load->profile->info;
 
 	if (event->kind != EVENT_SAMPLE)
 		return unwinder_take(&load->unwinder, event, err);
-	if (!info->end)
-		info->begin = event->time;
-	info->end = event->time;
 	return load_sample(load, event, err);
 }
 

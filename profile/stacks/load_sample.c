@@ -188,8 +188,7 @@ static bool sample_stack(struct load *load, uint32_t *stack, struct err *err)
 
 bool load_sample(struct load *load, const struct event *event, struct err *err)
 {
-	struct profile_sample sample = {
-	    .time = event->time, .weight = event->weight, .cpu = event->cpu};
+	struct profile_sample sample = {.time = event->time, .weight = event->weight};
 	struct spaces *spaces = &load->unwinder.spaces;
 	struct space_thread *thread =
 	    space_thread_get(spaces, event->pid, event->tid, err);

@@ -59,6 +59,9 @@ static void write_all(const struct profile *profile)
 	FUZZ_ASSERT(
 	    output_page(profile, &naming, "0", out, &err) || err.kind == ERR_LIMIT, "%s",
 	    err.text);
+	FUZZ_ASSERT(
+	    output_firefox(profile, &naming, "0", out, &err) || err.kind == ERR_LIMIT,
+	    "%s", err.text);
 	naming_free(&naming);
 	fclose(out);
 }

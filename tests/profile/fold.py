@@ -320,7 +320,7 @@ def errors(path):
         got = subprocess.run([FOLD, "-q", path], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     check(got.returncode == 3 and "standard output" in got.stderr, "standard output is full: status 3", got)
     got = run(FOLD, "--help")
-    check(got.returncode == 0 and "--format=folded|html" in got.stdout and not got.stderr, "--help", got)
+    check(got.returncode == 0 and "--format=folded|html|firefox" in got.stdout and not got.stderr, "--help", got)
     got = run(FOLD, "--version")
     check(got.returncode == 0 and re.fullmatch(r"eh2sframe-fold \d+\.\d+\.\d+(-rc\d+)?\n", got.stdout), "--version", got)
     with open("kept", "w", encoding="utf-8") as file:

@@ -7,6 +7,7 @@
 long makes five times as many damaged recordings.
 """
 
+import json
 import os
 import random
 import sys
@@ -16,7 +17,7 @@ from fold_lib import CUT_OFF, FILE, JIT, KERNEL, NO_ROW, UNKNOWN, Recording, run
 from tap import check, plan
 
 FOLD, WRITER = (os.path.realpath(path) for path in sys.argv[1:3])
-FORMATS = ("folded", "html")
+FORMATS = ("folded", "html", "firefox")
 CUT_STEP, MUTANTS = (7, 600) if sys.argv[3:] == ["long"] else (35, 120)
 
 
@@ -66,7 +67,10 @@ def main():
         for i, mutant in enumerate(mutants(data)):
             with open("mutant", "wb") as file:
                 file.write(mutant)
-            got = run(FOLD, "-q", "--format=" + FORMATS[i % 2], "-o", "out", "mutant")
+            got = run(FOLD, "-q", "--format=" + FORMATS[i % 3], "-o", "out", "mutant")
+            if i % 3 == 2 and got.returncode == 0:
+                with open("out", encoding="utf-8") as file:
+                    json.load(file)
             statuses[got.returncode] = statuses.get(got.returncode, 0) + 1
             if not fine(got):
                 wrong.append((i, got.returncode, got.stderr[:300]))

@@ -95,8 +95,8 @@ UNIT(perfdata_round_trip)
 	ck_assert_str_eq(profile.info.host, "host");
 	ck_assert_str_eq(profile.info.unit, "ns");
 	ck_assert_uint_eq(profile.info.frequency, 99);
-	ck_assert_uint_eq(profile.info.begin, 1);
-	ck_assert_uint_eq(profile.info.end, 1000 + SAMPLES - 2);
+	ck_assert_uint_eq(profile.samples[0].time, 1);
+	ck_assert_uint_eq(profile.samples[SAMPLES - 1].time, 1000 + SAMPLES - 2);
 	for (size_t i = 1; i < SAMPLES; i++)
 		ck_assert_uint_lt(profile.samples[i - 1].time, profile.samples[i].time);
 	sample = &profile.samples[0];
