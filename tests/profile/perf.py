@@ -105,10 +105,8 @@ done = recorded("-F", "999", "-e", "cpu-clock:u,task-clock:u", "-g", "-o", "two"
 got = run(fold, "-o", "folded.txt", "two")
 tap.check(got.returncode == 0 and re.search(r"; [0-9]+ samples of other events", got.stderr),
           "two events: the first one's samples, and how many there are of others", got.stderr)
-# Samples of different periods, where a processor that has no cycles to count has page faults.
-done = recorded("-F", "999", "-g", "-e", "cycles:u", "-o", "varied", stacks)
-if "cycles" not in tap.run("perf", "script", "-i", "varied", "-F", "event").stdout:
-    done = recorded("-F", "999", "-g", "-e", "page-faults:u", "-o", "varied", sys.executable, "-c", "x = [bytes(100000) for i in range(3000)]")
+# With -F, perf changes the period of events that are no clocks. Each machine has page faults.
+done = recorded("-F", "999", "-g", "-e", "page-faults:u", "-o", "varied", sys.executable, "-c", "x = [bytes(100000) for i in range(3000)]")
 said = tap.must("perf", "report", "-i", "varied", "--stdio", "-g", "none", "--no-children", "-F", "period,sample,sym", "-s", "sym", "-t,")
 rows = re.findall(r"^ *([0-9]+) *, *([0-9]+) *,\[.\] (\w+) *$", said, re.M)
 perfs, ours, n = collections.Counter(), collections.Counter(), sum(int(row[1]) for row in rows)
