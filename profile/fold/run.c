@@ -28,14 +28,12 @@ const char *const fold_formats[FOLD_N_FORMATS][2] = {
 bool fold_format_of(const char *path, enum fold_format *format)
 {
 	const char *end = strrchr(path, '.');
+	unsigned int i = 0;
 
-	for (unsigned int i = 0;
-	     end && end > path && end[-1] != '/' && i < FOLD_N_FORMATS; i++) {
-		*format = (enum fold_format)i;
-		if (strcmp(end, fold_formats[i][1]) == 0)
-			return true;
-	}
-	return false;
+	while (i < FOLD_N_FORMATS && (!end || strcmp(end, fold_formats[i][1]) != 0))
+		i++;
+	*format = (enum fold_format)i;
+	return i < FOLD_N_FORMATS;
 }
 
 /* Of the kinds that functions here give. */
@@ -90,8 +88,7 @@ static void fold_summary(const struct fold_args *args, const struct profile *pro
 	size_t n = profile->n_samples;
 
 	for (size_t i = 0; i < n; i++)
-		if (profile->samples[i].why < PROFILE_N_WHYS)
-			counts[profile->samples[i].why]++;
+		counts[profile->samples[i].why]++;
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
 		complete += profile_why_complete(why) ? counts[why] : 0;
 	fprintf(stderr, "%s: ", print_program);

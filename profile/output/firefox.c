@@ -22,10 +22,9 @@ struct firefox {
 	size_t n_stacks;   /* rows */
 	/* For each way in which stacks end: 1 + the last row of each stack, or 0. That of stack 0 says why. */
 	uint32_t *ends[PROFILE_N_WHYS];
-	uint32_t
-	    *mains; /* 1 + the last name of the main thread of each process; 0: none */
-	/* 1 + the first sample of each thread, and the one after each sample; 0: none */
-	uint32_t *first, *next;
+	/* 1 + an index, or 0: the last name of the main thread of each process, the first sample of each thread, and the
+	 * next sample of each one's. */
+	uint32_t *mains, *first, *next;
 	bool weighted;
 	FILE *out;
 };
@@ -36,20 +35,18 @@ static unsigned int firefox_why(const struct profile_sample *sample)
 }
 
 /* Gives rows to the stacks that end so, whose callers have lower indices. */
-static void firefox_stack_rows(struct firefox *fx, unsigned int why)
+static void firefox_stack_rows(struct firefox *fx, uint32_t *ends, bool marked)
 {
-	const struct profile *profile = fx->profile;
-	uint32_t *ends = fx->ends[why];
+	const struct profile_stack *stacks = fx->profile->stacks;
 
-	for (size_t i = profile->n_stacks - 1; i > 0; i--)
+	for (size_t i = fx->profile->n_stacks - 1; i > 0; i--)
 		if (ends[i])
-			ends[profile->stacks[i].caller] = 1;
-	ends[0] = why ? (uint32_t)++fx->n_stacks : 0;
-	for (size_t i = 1; i < profile->n_stacks; i++)
-		if (ends[i])
-			ends[i] =
-			    (uint32_t)(fx->n_stacks +=
-				       fx->naming->of_frame[profile->stacks[i].frame].n);
+			ends[stacks[i].caller] = 1;
+	ends[0] = marked ? (uint32_t)++fx->n_stacks : 0;
+	for (size_t i = 1; i < fx->profile->n_stacks; i++) {
+		fx->n_stacks += ends[i] ? fx->naming->of_frame[stacks[i].frame].n : 0;
+		ends[i] = ends[i] ? (uint32_t)fx->n_stacks : 0;
+	}
 }
 
 static bool firefox_make(struct firefox *fx, struct err *err)
@@ -81,7 +78,7 @@ static bool firefox_make(struct firefox *fx, struct err *err)
 	}
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
 		if (fx->ends[why])
-			firefox_stack_rows(fx, why);
+			firefox_stack_rows(fx, fx->ends[why], why);
 	return fx->n_stacks < UINT32_MAX ||
 	       err_set(err, ERR_LIMIT, "more than 4294967294 boxes");
 }
@@ -197,15 +194,9 @@ static void firefox_strings(const struct firefox *fx)
 {
 	const struct naming *naming = fx->naming;
 	FILE *out = fx->out;
-	char mark[OUTPUT_MARK_SIZE];
 
 	fputs("},\n\"stringArray\":[", out);
-	for (size_t i = 0; i < naming->n_functions; i++, fputs(",\n", out))
-		json_text_write(naming->functions[i].name, out);
-	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
-		output_mark(why, mark);
-		fprintf(out, why ? ",\"%s\"" : "\"%s\"", mark);
-	}
+	output_names(naming, out);
 	for (size_t i = 0; i < fx->profile->n_modules; i++) {
 		fputs(",\n", out);
 		json_text_write(naming_base(fx->profile->modules[i].path), out);
@@ -236,12 +227,10 @@ static void firefox_libs(const struct firefox *fx)
 		fputs(",\"breakpadId\":\"", out);
 		for (size_t k = 0; k < sizeof(ORDER); k++)
 			fprintf(out, "%02X", module->build_id[ORDER[k]]);
-		fputs(
-		    module->build_id_size ? "0\",\"codeId\":\"" : "0\",\"codeId\":null}",
-		    out);
+		fputs("0\",\"codeId\":\"", out);
 		for (size_t k = 0; k < module->build_id_size; k++)
 			fprintf(out, "%02x", module->build_id[k]);
-		fputs(module->build_id_size ? "\"}" : "", out);
+		fputs("\"}", out);
 	}
 	fputs("],\n", out);
 }
@@ -276,7 +265,6 @@ static void firefox_meta(const struct firefox *fx, const char *version)
 static void firefox_samples(const struct firefox *fx, size_t first)
 {
 	const struct profile_sample *samples = fx->profile->samples;
-	const char *comma = "";
 	size_t n = 0;
 
 	fputs(",\"processType\":\"default\",\"processStartupTime\":0,"
@@ -293,14 +281,14 @@ static void firefox_samples(const struct firefox *fx, size_t first)
 			1,
 		    "null");
 	fprintf(fx->out, "],\"length\":%zu,\"time\":[", n);
-	for (size_t i = first; i; i = fx->next[i - 1], comma = ",")
-		fprintf(fx->out, "%s%.6f", comma,
+	for (size_t i = first; i; i = fx->next[i - 1])
+		fprintf(fx->out, "%s%.6f", i == first ? "" : ",",
 		    (double)(samples[i - 1].time - samples[0].time) / 1e6);
-	fprintf(fx->out, "],\"weight\":%s", fx->weighted ? "[" : "null}");
-	for (size_t i = fx->weighted ? first : 0; i; i = fx->next[i - 1])
-		fprintf(
-		    fx->out, "%s%" PRIu64, i == first ? "" : ",", samples[i - 1].weight);
-	fputs(fx->weighted ? "]}}" : "}", fx->out);
+	fputs("],\"weight\":[", fx->out);
+	for (size_t i = first; i; i = fx->next[i - 1])
+		fprintf(fx->out, "%s%" PRIu64, i == first ? "" : ",",
+		    fx->weighted ? samples[i - 1].weight : 1);
+	fputs("]}}", fx->out);
 }
 
 static void firefox_threads(const struct firefox *fx)

@@ -36,5 +36,7 @@ ATTR_MUST_CHECK bool output_firefox(const struct profile *profile,
 /* The frame that stands for the callers that were not found: "[incomplete: REASON]". */
 #define OUTPUT_MARK_SIZE 80
 void output_mark(unsigned int why, char mark[OUTPUT_MARK_SIZE]);
+/* The names of all functions and then those of such frames, as strings of JSON with commas between them. */
+void output_names(const struct naming *naming, FILE *out);
 
 #endif

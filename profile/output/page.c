@@ -61,8 +61,7 @@ static void page_ends(const struct page *page)
 	const char *comma = "";
 
 	for (size_t i = 0; i < page->profile->n_samples; i++)
-		if (page->profile->samples[i].why < PROFILE_N_WHYS)
-			counts[page->profile->samples[i].why]++;
+		counts[page->profile->samples[i].why]++;
 	fputs(",\"ends\":[", page->out);
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
 		if (!counts[why])
@@ -123,21 +122,25 @@ static size_t page_file_of(
 	return function->module;
 }
 
+void output_names(const struct naming *naming, FILE *out)
+{
+	char mark[OUTPUT_MARK_SIZE];
+
+	for (size_t i = 0; i < naming->n_functions; i++, fputs(",\n", out))
+		json_text_write(naming->functions[i].name, out);
+	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
+		output_mark(why, mark);
+		fprintf(out, "%s\"%s\"", why ? "," : "", mark);
+	}
+}
+
 static void page_functions(const struct page *page)
 {
 	const struct naming *naming = page->naming;
-	char mark[OUTPUT_MARK_SIZE];
 
 	fputs(",\"functions\":{\"name\":[", page->out);
-	for (size_t i = 0; i < naming->n_functions; i++) {
-		json_text_write(naming->functions[i].name, page->out);
-		fputs(",\n", page->out);
-	}
-	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
-		output_mark(why, mark);
-		fprintf(page->out, "\"%s\",", mark);
-	}
-	fputs("\"[left out: few samples each]\"],\"file\":[", page->out);
+	output_names(naming, page->out);
+	fputs(",\"[left out: few samples each]\"],\"file\":[", page->out);
 	for (size_t i = 0; i < naming->n_functions; i++)
 		fprintf(page->out, "%zu,", page_file_of(page, &naming->functions[i]));
 	for (size_t i = 0; i < PROFILE_N_WHYS; i++)

@@ -172,11 +172,11 @@ tap.check(run.returncode == 0 and open("stdout", "rb").read(8) == b"PERFILE2", "
 # A flame graph or folded stacks at once.
 os.mkdir("pictures")
 os.symlink("nothing", "pictures/link.html")
-for path in ("pictures/graph.html", "pictures/stacks.folded"):
+for path in ("pictures/graph.html", "pictures/profile.json", "pictures/stacks.folded"):
     run = tap.run(record, "-F", "999", "-o", path, "sh", "-c", f"{stacks}; exit 7")
     text = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
     tap.check(run.returncode == 7 and re.match(rf"eh2sframe-record: {path}: [0-9]+ samples, ", run.stderr) and
-              ('"inner"' in text and text.endswith("</html>\n") if path.endswith("html") else
+              ('"inner"' in text and text.endswith(("</html>\n", "}}]}\n")) if not path.endswith("folded") else
                sum(int(line.split()[-1]) for line in text.splitlines() if ";outer;middle;inner" in line) > 100),
               f"{os.path.splitext(path)[1]}: no recording is left, and the status is the command's", f"{run}\n{text[:2000]}")
 for path, command, status, says in (("none/x.html", "true", 125, "none/x.html: no file can be made there"),
@@ -185,7 +185,7 @@ for path, command, status, says in (("none/x.html", "true", 125, "none/x.html: n
                                     ("pictures/x.html", "/nonexistent/program", 127, "/nonexistent/program: ")):
     run = tap.run(record, "-F", "1", "-o", path, command)
     tap.check(run.returncode == status and says in run.stderr and run.stderr.count("\n") == 1, f"no picture: {says}", run)
-tap.check(sorted(os.listdir("pictures")) == ["graph.html", "link.html", "stacks.folded"], "nothing else is left",
+tap.check(sorted(os.listdir("pictures")) == ["graph.html", "link.html", "profile.json", "stacks.folded"], "nothing else is left",
           os.listdir("pictures"))
 
 # Processes that run already.
