@@ -239,19 +239,18 @@ static void firefox_meta(const struct firefox *fx, const char *version)
 {
 	const struct profile_info *info = &fx->profile->info;
 	const struct profile_sample *samples = fx->profile->samples;
-	size_t last = fx->profile->n_samples - 1;
+	size_t n = fx->profile->n_samples;
+	double ms = n ? (double)(samples[n - 1].time - samples[0].time) / 1e6 : 0;
 
 	fprintf(fx->out,
-	    "{\"meta\":{\"version\":31,\"preprocessedProfileVersion\":61,\"processType\":"
-	    "0,\"stackwalk\":1,"
-	    "\"symbolicated\":true,\"usesOnlyOneStackType\":true,"
-	    "\"sourceCodeIsNotOnSearchfox\":true,"
-	    "\"markerSchema\":[],\"interval\":%g,\"startTime\":%.3f,\"importedFrom\":"
-	    "\"eh2sframe-fold %s\"",
+	    "{\"meta\":{\"version\":31,\"preprocessedProfileVersion\":61,"
+	    "\"symbolicated\":true,"
+	    "\"processType\":0,\"stackwalk\":1,\"usesOnlyOneStackType\":true,"
+	    "\"markerSchema\":[],"
+	    "\"sourceCodeIsNotOnSearchfox\":true,\"interval\":%g,\"startTime\":%.3f,"
+	    "\"importedFrom\":\"eh2sframe-fold %s\"",
 	    info->frequency ? 1000.0 / info->frequency : 1.0,
-	    (double)info->start * 1000 -
-		(double)(samples[last].time - samples[0].time) / 1e6,
-	    version);
+	    (double)info->start * 1000 - ms, version);
 	json_text_member("product", info->command, fx->out);
 	json_text_member("oscpu", info->release, fx->out);
 	fputs(",\"categories\":[{\"name\":\"Incomplete\",\"color\":\"grey\","

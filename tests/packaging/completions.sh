@@ -120,7 +120,8 @@ for command in eh2sframe-record eh2sframe-fold; do
 	offers "bash: $command: files after a short option" 'files/two' $command -o files/t
 done 2>&1
 offers 'bash: folders' 'files' eh2sframe-fold --debug-dir = fil
-offers 'bash: formats' 'folded
+offers 'bash: formats' 'firefox
+folded
 html' eh2sframe-fold --format = ''
 offers 'bash: a recording' 'files/two' eh2sframe-fold --format = html files/t
 offers 'bash: events' 'cycles' eh2sframe-record -e cy
