@@ -151,7 +151,7 @@ static void firefox_tables(const struct firefox *fx)
 	    i < named && functions[i].kind <= PROFILE_FRAME_KERNEL ? functions[i].module
 								   : UINT64_MAX);
 	FIREFOX_COLUMN(out, "source", n, i, "null",
-	    i < named ? (uint64_t)fx->sources[i] - 1 : UINT64_MAX);
+	    i < named ? fx->sources[i] - UINT64_C(1) : UINT64_MAX);
 	FIREFOX_SAME(out, n, "false", "isJS", "relevantForJS");
 	FIREFOX_SAME(out, n, "null", "lineNumber", "columnNumber");
 	fprintf(out, "},\n\"resourceTable\":{\"length\":%zu", n_modules);
@@ -180,7 +180,7 @@ static void firefox_stacks(const struct firefox *fx, const char *name, bool call
 			uint64_t frame = i ? fx->naming->of_frame[stack->frame].first
 					   : fx->naming->n_places + why;
 			uint64_t caller =
-			    i ? (uint64_t)ends[stack->caller] - 1 : UINT64_MAX;
+			    i ? ends[stack->caller] - UINT64_C(1) : UINT64_MAX;
 
 			for (; row < ends[i]; caller = row++)
 				firefox_put(fx->out, row == 0, callers ? caller : frame++,
@@ -266,19 +266,20 @@ static void firefox_samples(const struct firefox *fx, size_t first)
 	const struct profile_sample *samples = fx->profile->samples;
 	size_t n = 0;
 
-	fputs(",\"processType\":\"default\",\"processStartupTime\":0,"
-	      "\"processShutdownTime\":null,\"registerTime\":0,"
-	      "\"unregisterTime\":null,\"pausedRanges\":[],\"markers\":{\"length\":0,"
-	      "\"data\":[],\"name\":[],"
-	      "\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[]},"
-	      "\"samples\":{\"weightType\":\"samples\",\"stack\":[",
+	fputs(
+	    ",\"processType\":\"default\",\"processStartupTime\":0,"
+	    "\"processShutdownTime\":null,"
+	    "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"markers\":{"
+	    "\"length\":0,\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],"
+	    "\"phase\":[],"
+	    "\"category\":[]},\"samples\":{\"weightType\":\"samples\",\"stack\":[",
 	    fx->out);
-	for (size_t i = first; i; i = fx->next[i - 1])
+	for (size_t i = first; i; i = fx->next[i - 1]) {
+		const struct profile_sample *sample = &samples[i - 1];
+
 		firefox_put(fx->out, n++ == 0,
-		    (uint64_t)
-			    fx->ends[firefox_why(&samples[i - 1])][samples[i - 1].stack] -
-			1,
-		    "null");
+		    fx->ends[firefox_why(sample)][sample->stack] - UINT64_C(1), "null");
+	}
 	fprintf(fx->out, "],\"length\":%zu,\"time\":[", n);
 	for (size_t i = first; i; i = fx->next[i - 1])
 		fprintf(fx->out, "%s%.6f", i == first ? "" : ",",
@@ -332,8 +333,8 @@ bool output_firefox(const struct profile *profile, const struct naming *naming,
 		firefox_libs(&fx);
 		fprintf(out,
 		    "\"shared\":{\"nativeSymbols\":{\"length\":0,\"libIndex\":[],"
-		    "\"address\":[],\"name\":[],"
-		    "\"functionSize\":[]},\n\"stackTable\":{\"length\":%zu",
+		    "\"address\":[],"
+		    "\"name\":[],\"functionSize\":[]},\n\"stackTable\":{\"length\":%zu",
 		    fx.n_stacks);
 		firefox_stacks(&fx, "frame", false);
 		firefox_stacks(&fx, "prefix", true);
