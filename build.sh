@@ -6,9 +6,9 @@ set -eu
 cd "$(dirname "$0")"
 
 # dpkg-dev: meson asks it in which folder libraries are. libzstd-dev is for debug sections that are compressed with zstd,
-# libseccomp-dev for the sandbox.
+# libseccomp-dev for the sandbox, libdw-dev for functions that are inlined in a profile.
 packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev libiberty-dev libjansson-dev libzydis-dev check scdoc
-  dpkg-dev zlib1g-dev libzstd-dev libseccomp-dev'
+  dpkg-dev zlib1g-dev libzstd-dev libseccomp-dev libdw-dev'
 fast_test_packages='g++ binutils binutils-aarch64-linux-gnu binutils-s390x-linux-gnu python3 file'
 test_packages='clang lld mold llvm elfutils gdb python3 patchelf qemu-user
   libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl
@@ -19,7 +19,7 @@ test_packages='clang lld mold llvm elfutils gdb python3 patchelf qemu-user
   mmdebstrap zstd golang-go strace valgrind linux-perf'
 
 # What some releases have in another package, and others no longer have.
-if_known='binutils-gold binutils-gold-aarch64-linux-gnu libdw-dev'
+if_known='binutils-gold binutils-gold-aarch64-linux-gnu'
 
 fail() {
 	echo "build.sh: $1" >&2

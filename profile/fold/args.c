@@ -15,6 +15,7 @@ enum {
 	FOLD_OPT_DEBUG_DIR,
 	FOLD_OPT_NO_DEMANGLE,
 	FOLD_OPT_NO_GUESS,
+	FOLD_OPT_NO_INLINE,
 };
 
 static const struct option fold_options[] = {
@@ -23,6 +24,7 @@ static const struct option fold_options[] = {
     {"debug-dir", required_argument, NULL, FOLD_OPT_DEBUG_DIR},
     {"no-demangle", no_argument, NULL, FOLD_OPT_NO_DEMANGLE},
     {"no-guess", no_argument, NULL, FOLD_OPT_NO_GUESS},
+    {"no-inline", no_argument, NULL, FOLD_OPT_NO_INLINE},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -47,6 +49,8 @@ static const char fold_help[] =
     "      --no-guess               copies of stacks: follow no frame pointers where "
     "code "
     "has no rows\n"
+    "      --no-inline              leave out functions that were inlined, which only "
+    "debug information has\n"
     "  -q, --quiet                  no summary on standard error\n"
     "  -h, --help                   print this\n"
     "  -V, --version                print the version\n"
@@ -102,6 +106,9 @@ static bool fold_option(
 		return true;
 	case FOLD_OPT_NO_GUESS:
 		args->load.no_guess = true;
+		return true;
+	case FOLD_OPT_NO_INLINE:
+		args->no_inline = true;
 		return true;
 	case 'o':
 		args->output = value;

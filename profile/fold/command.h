@@ -23,7 +23,7 @@ struct fold_args {
 	const char **debug_dirs;
 	size_t n_debug_dirs, cap_debug_dirs;
 	struct profile_load_options load;
-	bool quiet, no_demangle;
+	bool quiet, no_demangle, no_inline;
 };
 
 /*

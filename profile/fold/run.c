@@ -124,7 +124,8 @@ static bool fold_names(const struct fold_args *args, const struct profile *profi
 {
 	const struct naming_options options = {.debug_dirs = args->debug_dirs,
 	    .n_debug_dirs = args->n_debug_dirs,
-	    .no_demangle = args->no_demangle};
+	    .no_demangle = args->no_demangle,
+	    .no_inline = args->no_inline};
 	struct err err = {0};
 
 	return naming_run(profile, &options, naming, &err) || fold_failed(&err, error);

@@ -12,7 +12,7 @@
 
 #include "base/regular.h"
 #include "include/eh2sframe.h"
-#include "profile/stacks/apart.h"
+#include "profile/stacks/rows_apart.h"
 #include "profile/symbols/naming_table.h"
 
 /* A larger file is not converted. */
@@ -220,7 +220,7 @@ static bool rows_is_trusted(const struct stat *st, const struct rows *rows)
 	return !rows->is_elsewhere && (st->st_uid == 0 || st->st_uid == geteuid());
 }
 
-static bool rows_make_apart(struct rows_made *made, int fd, const struct stat *st,
+static bool rows_make_others(struct rows_made *made, int fd, const struct stat *st,
     const char *path, struct rows *rows, struct err *err)
 {
 	const struct apart_limits limits = {
@@ -231,7 +231,7 @@ static bool rows_make_apart(struct rows_made *made, int fd, const struct stat *s
 	if (!spent_may(&made->apart, st->st_uid))
 		return err_set(err, ERR_LIMIT,
 		    "%s: files of its user have taken too long to convert", path);
-	ok = apart_make(fd, path, rows->is_elsewhere, &limits, rows, err);
+	ok = rows_make_apart(fd, path, rows->is_elsewhere, &limits, rows, err);
 	spent_add(&made->apart, st->st_uid, start);
 	return ok;
 }
@@ -262,7 +262,7 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
 	else if (file->live && fstat(fd, &st) != 0)
 		ok = err_set_errno(err, "%s", file->path);
 	else if (file->live && !rows_is_trusted(&st, rows))
-		ok = rows_make_apart(made, fd, &st, file->path, rows, err);
+		ok = rows_make_others(made, fd, &st, file->path, rows, err);
 	else
 		ok = rows_make_here(fd, file->path, false, rows, err);
 	close(fd);

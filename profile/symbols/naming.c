@@ -16,6 +16,7 @@
 #include "base/plain.h"
 #include "base/vec.h"
 #include "base/names/demangle.h"
+#include "profile/symbols/inlined.h"
 #include "profile/symbols/naming_table.h"
 
 /* Of all files together. A recording that names many large files must end, too. */
@@ -193,11 +194,11 @@ static bool naming_known(
 	return function;
 }
 
-/* Names the function that has the code of a frame. */
+/* Names the function that has the code of a frame. other: its name where no table has one, or NULL. */
 static bool naming_function(const struct profile *profile,
     const struct naming_options *options, struct table *table,
-    const struct profile_frame *frame, struct naming *naming, uint32_t *named,
-    struct err *err)
+    const struct profile_frame *frame, const char *other, struct naming *naming,
+    uint32_t *named, struct err *err)
 {
 	struct naming_function function = {.kind = frame->kind};
 	const struct symbol *symbol = NULL, *start = NULL;
@@ -215,9 +216,11 @@ static bool naming_function(const struct profile *profile,
 		return true;
 	if (symbol && frame->kind == PROFILE_FRAME_FILE)
 		function.name = naming_symbol(naming, options, symbol);
-	else if (frame->name || symbol)
-		function.name = naming_readable(
-		    naming, options, frame->name ? frame->name : symbol->name);
+	else if (frame->name || symbol || other)
+		function.name = naming_readable(naming, options,
+		    frame->name ? frame->name
+		    : symbol	? symbol->name
+				: other);
 	else
 		function.name = naming_unknown(profile, frame, start);
 	if (!naming_add(naming, &function, named, err))
@@ -239,16 +242,81 @@ static bool naming_add_place(
 	return true;
 }
 
-static bool naming_frame(const struct profile *profile,
-    const struct naming_options *options, struct table *table, uint32_t index,
-    struct naming *naming, struct err *err)
+/* The index of a source's path, which the list has once. */
+static bool naming_file(
+    struct naming *naming, const char *path, uint32_t *index, struct err *err)
 {
-	struct naming_place place = {0};
+	uint32_t hash = hash_fold(hash_bytes((const uint8_t *)path, strlen(path)));
+	struct slot *slot;
 
-	naming->of_frame[index] = (struct naming_chain){(uint32_t)naming->n_places, 1};
-	return naming_function(profile, options, table, &profile->frames[index], naming,
-		   &place.function, err) &&
-	       naming_add_place(naming, &place, err);
+	if (!vec_reserve(&naming->files, &naming->cap_files, naming->n_files + 2) ||
+	    !slots_reserve(&naming->file_slots, naming->n_files + 2))
+		return err_set_nomem(err);
+	if (!naming->n_files)
+		naming->files[naming->n_files++] = NULL;
+	for (slot = slots_first(&naming->file_slots, hash); slot->number;
+	     slot = slots_next(&naming->file_slots, slot))
+		if (slot->hash == hash &&
+		    strcmp(naming->files[slot->number], path) == 0) {
+			*index = slot->number;
+			return true;
+		}
+	naming->files[naming->n_files] = plain_dup(path);
+	if (!naming->files[naming->n_files])
+		return err_set_nomem(err);
+	*index = (uint32_t)naming->n_files++;
+	*slot = (struct slot){hash, *index};
+	return true;
+}
+
+/* perf, too, tells functions that are inlined from others by this word. */
+static bool naming_inlined(struct naming *naming, const struct naming_options *options,
+    const struct profile_frame *frame, const char *name, uint32_t *index, struct err *err)
+{
+	struct naming_function function = {.kind = frame->kind, .module = frame->module};
+	char *readable = naming_readable(naming, options, *name ? name : "[unknown]");
+
+	if (!readable || asprintf(&function.name, "%s (inlined)", readable) < 0)
+		function.name = NULL;
+	free(readable);
+	return naming_add(naming, &function, index, err);
+}
+
+static bool naming_frame(const struct profile *profile,
+    const struct naming_options *options, struct table *table,
+    const struct inlined *inlined, uint32_t index, struct naming *naming, struct err *err)
+{
+	const struct profile_frame *frame = &profile->frames[index];
+	const struct inlined_chain *chain = NULL;
+	const struct inlined_place *places = NULL;
+	const char *other = NULL;
+	uint64_t address;
+
+	if (frame->kind == PROFILE_FRAME_FILE && naming_address(profile, frame, &address))
+		chain = inlined_find(inlined, address);
+	if (chain) {
+		places = &inlined->places[chain->first];
+		other = places->name ? inlined->text + places->name : NULL;
+	}
+	naming->of_frame[index] =
+	    (struct naming_chain){(uint32_t)naming->n_places, chain ? chain->n : 1};
+	for (uint32_t i = 0; i < naming->of_frame[index].n; i++) {
+		struct naming_place place = {.inlined = i > 0};
+
+		if (i == 0 ? !naming_function(profile, options, table, frame, other,
+				 naming, &place.function, err)
+			   : !naming_inlined(naming, options, frame,
+				 inlined->text + places[i].name, &place.function, err))
+			return false;
+		if (places && places[i].file &&
+		    !naming_file(
+			naming, inlined->text + places[i].file, &place.file, err))
+			return false;
+		place.line = places ? places[i].line : 0;
+		if (!naming_add_place(naming, &place, err))
+			return false;
+	}
+	return true;
 }
 
 /* Whether addresses of the kernel and numbers of processes still mean what they meant. */
@@ -292,6 +360,65 @@ static bool naming_table(const struct profile *profile,
 	return table_read_jit(first->pid, table, err);
 }
 
+static int naming_compare_addresses(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Looks up what is inlined in the frames of one file. The caller frees addresses. */
+static bool naming_look_up(const struct profile *profile,
+    const struct naming_options *options, const struct naming_order *order, size_t n,
+    uint64_t **addresses, struct inlined *inlined, struct err *err)
+{
+	const struct profile_frame *first = &profile->frames[order->frame];
+	size_t kept = 0, distinct = 0;
+	uint64_t *list;
+
+	if (first->kind != PROFILE_FRAME_FILE || options->no_inline)
+		return true;
+	list = *addresses = malloc((n + 1) * sizeof(*list));
+	if (!list)
+		return err_set_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		kept += naming_address(
+		    profile, &profile->frames[order[i].frame], &list[kept]);
+	if (kept)
+		qsort(list, kept, sizeof(*list), naming_compare_addresses);
+	for (size_t i = 0; i < kept; i++)
+		if (!distinct || list[distinct - 1] != list[i])
+			list[distinct++] = list[i];
+	inlined->addresses = list;
+	inlined->n = distinct;
+	return inlined_read(&profile->modules[first->module], options, inlined, err);
+}
+
+/* Names the frames of a group. */
+static bool naming_of_group(const struct profile *profile,
+    const struct naming_options *options, const struct naming_order *order, size_t n,
+    bool here, struct naming *naming, struct err *err)
+{
+	struct table table = {0};
+	struct inlined inlined = {0};
+	uint64_t *addresses = NULL;
+	bool ok = true;
+
+	if (naming->n_symbols < NAMING_MAX_SYMBOLS && naming_is_wanted(profile, order, n))
+		ok =
+		    naming_table(profile, options, &profile->frames[order->frame], here,
+			&table, err) &&
+		    naming_look_up(profile, options, order, n, &addresses, &inlined, err);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = naming_frame(
+		    profile, options, &table, &inlined, order[i].frame, naming, err);
+	naming->n_symbols += table.symbols.n + table.starts.n;
+	table_free(&table);
+	inlined_free(&inlined);
+	free(addresses);
+	return ok;
+}
+
 static bool naming_groups(const struct profile *profile,
     const struct naming_options *options, const struct naming_order *order,
     struct naming *naming, struct err *err)
@@ -300,20 +427,11 @@ static bool naming_groups(const struct profile *profile,
 	size_t end;
 
 	for (size_t i = 0; ok && i < profile->n_frames; i = end) {
-		struct table table = {0};
-
 		for (end = i;
 		     end < profile->n_frames && order[end].group == order[i].group;)
 			end++;
-		if (naming->n_symbols < NAMING_MAX_SYMBOLS &&
-		    naming_is_wanted(profile, order + i, end - i))
-			ok = naming_table(profile, options,
-			    &profile->frames[order[i].frame], here, &table, err);
-		for (size_t k = i; ok && k < end; k++)
-			ok = naming_frame(
-			    profile, options, &table, order[k].frame, naming, err);
-		naming->n_symbols += table.symbols.n + table.starts.n;
-		table_free(&table);
+		ok = naming_of_group(
+		    profile, options, order + i, end - i, here, naming, err);
 	}
 	return ok;
 }
@@ -350,6 +468,7 @@ void naming_free(struct naming *naming)
 	free(naming->files);
 	free(naming->of_frame);
 	free(naming->slots.list);
+	free(naming->file_slots.list);
 	free(naming->readable);
 	*naming = (struct naming){0};
 }

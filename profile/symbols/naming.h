@@ -16,6 +16,7 @@ struct naming_options {
 	const char *const *debug_dirs; /* borrowed; each has a folder ".build-id" */
 	size_t n_debug_dirs;
 	bool no_demangle; /* names as the symbol table has them */
+	bool no_inline;	  /* a frame is one function */
 };
 
 /* What frames have in common. */
@@ -47,6 +48,7 @@ struct naming {
 	size_t n_places, cap_places;
 	char **files; /* paths of sources; 0 is none */
 	size_t n_files, cap_files;
+	struct slots file_slots;
 	struct naming_chain *of_frame; /* of each frame of the profile */
 	struct slots slots;
 	char *readable;	  /* of SYMBOL_READABLE bytes, for one name at a time */

@@ -18,7 +18,7 @@ walk: include
 base:
 base/names: base
 base/program: base include
-base/sandbox: . base/program
+base/sandbox: . base base/program
 cfi: base
 sframe: base
 sframe/compact: base sframe

@@ -91,11 +91,11 @@ begin cmd run main
 begin cmd/archive archive
 begin cmd/batch batch
 begin cmd/common args cmd
-begin base/sandbox main sandbox
+begin base/sandbox apart main sandbox
 begin cmd/report report
 begin profile jit profile
 begin profile/perfdata event perfdata
-begin profile/stacks apart facts load profile rows space spaces spent unwinder
+begin profile/stacks facts load profile rows space spaces spent unwinder
 begin profile/record descendants main names perf picture proc queue record recorder
 begin profile/symbols naming table
 begin profile/output json_text output tree

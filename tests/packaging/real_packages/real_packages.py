@@ -30,7 +30,7 @@ from counts import count_tests, outcome, said  # noqa: E402 pylint: disable=wron
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOTS = os.path.join(HERE, "../../distributions")
 INCLUDE = ("build-essential debhelper fakeroot eatmydata gdb elfutils python3 iproute2 dwz passwd netbase locales procps "
-           "libdwarf-dev libelf-dev libiberty-dev libjansson-dev libseccomp-dev libzstd-dev libzydis-dev "
+           "libdwarf-dev libelf-dev libiberty-dev libjansson-dev libseccomp-dev libdw-dev libzstd-dev libzydis-dev "
            "meson pkg-config scdoc zlib1g-dev").split()
 # Tests that take longer run only once, on converted files.
 LONG = 60

@@ -12,7 +12,7 @@
 #include "include/eh2sframe.h"
 #include "profile/mapped.h"
 #include "profile/perfdata/event.h"
-#include "profile/stacks/apart.h"
+#include "profile/stacks/rows_apart.h"
 #include "profile/stacks/file_rows.h"
 #include "profile/stacks/unwinder.h"
 #include "tests/unit/unit.h"
@@ -163,7 +163,7 @@ UNIT(apart_as_here)
 
 	ck_assert(rows_make_here(fd, "self", true, &here, &err));
 	ck_assert_msg(
-	    apart_make(fd, "self", true, &limits, &apart, &err), "%s", err.text);
+	    rows_make_apart(fd, "self", true, &limits, &apart, &err), "%s", err.text);
 	ck_assert_uint_gt(here.size, 100);
 	ck_assert_uint_eq(apart.size, here.size);
 	ck_assert(memcmp(apart.section, here.section, here.size) == 0);
@@ -190,9 +190,9 @@ UNIT(apart_limits)
 
 	unlink(path);
 	ck_assert_int_eq(posix_fallocate(fd, 0, 8 << 20), 0);
-	ck_assert(!apart_make(fd, "large", true, &no_memory, &rows, &err));
+	ck_assert(!rows_make_apart(fd, "large", true, &no_memory, &rows, &err));
 	ck_assert_msg(err.kind == ERR_LIMIT, "%s", err.text);
-	ck_assert(!apart_make(fd, "zeros", true,
+	ck_assert(!rows_make_apart(fd, "zeros", true,
 	    &(struct apart_limits){UINT64_C(1) << 30, 20}, &rows, &err));
 	ck_assert_msg(err.kind == ERR_UNSUPPORTED, "%s", err.text);
 	ck_assert_ptr_null(rows.section);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/symbols/inlined.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/regular.h"
+#include "base/sandbox/apart.h"
+#include "config.h"
+
+static const struct apart_limits LIMITS = {.memory = UINT64_C(4) << 30, .seconds = 20};
+
+/* Opens the first of DIRECTORY/MIDDLE/NAME/END that is there; -1: none. */
+static int inlined_open(
+    const struct naming_options *options, const char *middle, const char *name)
+{
+	char path[4096];
+	struct stat st;
+	int fd = -1;
+
+	for (size_t i = 0; i < options->n_debug_dirs && fd < 0; i++)
+		if (snprintf(path, sizeof(path), "%s/%s/%s", options->debug_dirs[i],
+			middle, name) < (int)sizeof(path))
+			fd = regular_open(path, &st);
+	return fd;
+}
+
+static int inlined_open_debug(
+    const struct profile_module *module, const struct naming_options *options)
+{
+	char name[2 * PROFILE_BUILD_ID_MAX + 8], *to = name;
+
+	if (module->build_id_size < 2)
+		return -1;
+	for (uint32_t i = 0; i < module->build_id_size; i++)
+		to += sprintf(to, i == 1 ? "/%02x" : "%02x", module->build_id[i]);
+	strcpy(to, ".debug");
+	return inlined_open(options, ".build-id", name);
+}
+
+/* The name is what a file says of itself, so it is looked for in the folder for such files alone. */
+static int inlined_open_alt(const struct naming_options *options, const char *link)
+{
+	const char *name = strstr(link, "/.dwz/");
+
+	return !name || strstr(name, "..") ? -1 : inlined_open(options, ".dwz", name + 6);
+}
+
+/* Asks the servers that the user has named, by elfutils' client where it is installed. -1: none has the file. */
+static int inlined_fetch(const struct profile_module *module)
+{
+	static void *(*begin)(void);
+	static int (*find)(void *, const unsigned char *, int, char **);
+	static void *client;
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	void *library;
+
+	if (!servers || !*servers || module->build_id_size < 2)
+		return -1;
+	if (!client && (library = dlopen("libdebuginfod.so.1", RTLD_NOW))) {
+		*(void **)&begin = dlsym(library, "debuginfod_begin");
+		*(void **)&find = dlsym(library, "debuginfod_find_debuginfo");
+		client = begin && find ? begin() : NULL;
+	}
+	return client ? find(client, module->build_id, (int)module->build_id_size, NULL)
+		      : -1;
+}
+
+/* Takes the parts of an answer that have the sizes that it says. */
+static bool inlined_take(const struct apart_answer *bytes,
+    const struct inlined_answer *answer, struct inlined *inlined)
+{
+	const uint8_t *at = bytes->bytes + sizeof(*answer);
+	const size_t left = bytes->size - sizeof(*answer);
+	const size_t chains = answer->found ? inlined->n * sizeof(*inlined->chains) : 0;
+
+	if (answer->n_places > left || answer->n_text > left || answer->n_text == 0 ||
+	    chains + answer->n_places * sizeof(*inlined->places) + answer->n_text != left)
+		return false;
+	inlined->chains = apart_take(&at, chains);
+	inlined->places = apart_take(&at, answer->n_places * sizeof(*inlined->places));
+	inlined->text = apart_take(&at, answer->n_text);
+	inlined->n_places = answer->n_places;
+	inlined->n_text = answer->n_text;
+	return inlined->text && !inlined->text[answer->n_text - 1];
+}
+
+/* Checks what a process answered that read what a stranger wrote. */
+static bool inlined_check(const struct inlined *inlined)
+{
+	for (size_t i = 0; i < inlined->n_places; i++)
+		if (inlined->places[i].name >= inlined->n_text ||
+		    inlined->places[i].file >= inlined->n_text)
+			return false;
+	for (size_t i = 0; inlined->chains && i < inlined->n; i++)
+		if (inlined->chains[i].first > inlined->n_places ||
+		    inlined->chains[i].n > inlined->n_places - inlined->chains[i].first)
+			return false;
+	return true;
+}
+
+#if !EH2SFRAME_LIBDW
+bool inlined_work(void *context, int out)
+{
+	(void)context;
+	(void)out;
+	return false;
+}
+#endif
+
+/* Runs the process once. alt: the name of the file of dwz that it needs, in inlined's text, or NULL. */
+static bool inlined_run(const struct profile_module *module, const int *files,
+    size_t n_files, enum inlined_alt has_alt, struct inlined *inlined, const char **alt,
+    struct err *err)
+{
+	struct inlined_work work = {
+	    module, inlined->addresses, inlined->n, n_files, has_alt};
+	struct inlined_answer answer;
+	struct apart_answer bytes = {0};
+	struct err why;
+	bool ok = apart_run(
+	    files, n_files, inlined_work, &work, &LIMITS, sizeof(answer), &bytes, &why);
+
+	*alt = NULL;
+	if (!ok)
+		return why.kind != ERR_NOMEM || err_set_nomem(err);
+	memcpy(&answer, bytes.bytes, sizeof(answer));
+	inlined_free(inlined);
+	if (!inlined_take(&bytes, &answer, inlined) || !inlined_check(inlined))
+		inlined_free(inlined);
+	else if (answer.alt && answer.alt < answer.n_text)
+		*alt = inlined->text + answer.alt;
+	apart_free(&bytes);
+	return true;
+}
+
+bool inlined_read(const struct profile_module *module,
+    const struct naming_options *options, struct inlined *inlined, struct err *err)
+{
+	int files[APART_MAX_FILES];
+	size_t n = 0;
+	const char *alt = NULL;
+	struct stat st;
+	bool ok = true;
+
+	if (!EH2SFRAME_LIBDW || module->image || *module->path != '/' || !inlined->n)
+		return true;
+	files[n] = regular_open(module->path, &st);
+	n += files[n] >= 0;
+	files[n] = inlined_open_debug(module, options);
+	n += files[n] >= 0;
+	if (n)
+		ok = inlined_run(module, files, n, INLINED_ALT_ASK, inlined, &alt, err);
+	if (ok && !alt && !inlined->chains) {
+		files[n] = inlined_fetch(module);
+		if (files[n] >= 0)
+			ok = inlined_run(
+			    module, files, ++n, INLINED_ALT_ASK, inlined, &alt, err);
+	}
+	if (ok && alt) {
+		files[n] = inlined_open_alt(options, alt);
+		if (files[n] >= 0)
+			ok = inlined_run(
+			    module, files, ++n, INLINED_ALT_LAST, inlined, &alt, err);
+		else /* The names that are in it are not known. */
+			ok = inlined_run(
+			    module, files, n, INLINED_ALT_MISSING, inlined, &alt, err);
+	}
+	while (n)
+		close(files[--n]);
+	return ok;
+}
+
+const struct inlined_chain *inlined_find(const struct inlined *inlined, uint64_t address)
+{
+	size_t low = 0, high = inlined->chains ? inlined->n : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (inlined->addresses[middle] == address)
+			return inlined->chains[middle].n ? &inlined->chains[middle]
+							 : NULL;
+		if (inlined->addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+void inlined_free(struct inlined *inlined)
+{
+	free(inlined->chains);
+	free(inlined->places);
+	free(inlined->text);
+	*inlined = (struct inlined){.addresses = inlined->addresses, .n = inlined->n};
+}

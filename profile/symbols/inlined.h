@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions that were inlined where addresses are, and lines of their sources, from DWARF debug information by libdw. It is what
+ * strangers wrote, so a process in the sandbox reads it.
+ */
+#ifndef PROFILE_SYMBOLS_INLINED_H
+#define PROFILE_SYMBOLS_INLINED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "profile/profile.h"
+#include "profile/symbols/naming.h"
+
+/* A function at an address. */
+struct inlined_place {
+	uint32_t name; /* both begin there in the text; 0: not known */
+	uint32_t file;
+	uint32_t line; /* 0: not known */
+};
+
+/* The places of an address, the function that has the code first, and then those that are inlined into it. */
+struct inlined_chain {
+	uint32_t first, n;
+};
+
+/* Zeroed, then inlined_read. */
+struct inlined {
+	const uint64_t *addresses; /* borrowed; ascending, before relocation */
+	size_t n;
+	struct inlined_chain *chains; /* one for each address; NULL: nothing is known */
+	struct inlined_place *places;
+	size_t n_places;
+	char *
+	    text; /* ends with NUL, as each string in it does; it begins with an empty one */
+	size_t n_text;
+};
+
+/*
+ * Looks addresses up in a module's file, or else in its debug file, with the file that dwz made for both. What cannot be read, or takes
+ * too much, gives no chains and no error. ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool inlined_read(const struct profile_module *module,
+    const struct naming_options *options, struct inlined *inlined, struct err *err);
+void inlined_free(struct inlined *inlined); /* accepts a zeroed one */
+
+/* The chain of an address; NULL: none. */
+const struct inlined_chain *inlined_find(const struct inlined *inlined, uint64_t address);
+
+/* In the process: descriptors of files, of which the first that has debug information is read. */
+struct inlined_work {
+	const struct profile_module *module;
+	const uint64_t *addresses;
+	size_t n;
+	size_t n_files;
+	enum inlined_alt {
+		INLINED_ALT_ASK,     /* where a file of dwz is needed, nothing is read */
+		INLINED_ALT_LAST,    /* the last of the files is that one */
+		INLINED_ALT_MISSING, /* go on without */
+	} alt;
+};
+
+/* The answer: this, n chains, the places, the text. */
+struct inlined_answer {
+	uint64_t n_places, n_text;
+	uint64_t
+	    alt; /* where the name of the file of dwz, which is needed, begins in the text; 0: none is */
+	uint64_t found; /* 1: a file has debug information */
+};
+
+bool inlined_work(void *context, int out);
+
+#endif
