@@ -104,13 +104,10 @@ static bool inlined_check(const struct inlined *inlined)
 	return true;
 }
 
-#if !EH2SFRAME_LIBDW
-bool inlined_work(void *context, int out)
-{
-	(void)context;
-	(void)out;
-	return false;
-}
+#if EH2SFRAME_LIBDW
+#define INLINED_WORK inlined_work
+#else
+#define INLINED_WORK NULL
 #endif
 
 /* Runs the process once. alt: the name of the file of dwz that it needs, in inlined's text, or NULL. */
@@ -124,7 +121,7 @@ static bool inlined_run(const struct profile_module *module, const int *files,
 	struct apart_answer bytes = {0};
 	struct err why;
 	bool ok = apart_run(
-	    files, n_files, inlined_work, &work, &LIMITS, sizeof(answer), &bytes, &why);
+	    files, n_files, INLINED_WORK, &work, &LIMITS, sizeof(answer), &bytes, &why);
 
 	*alt = NULL;
 	if (!ok)

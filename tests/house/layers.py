@@ -48,7 +48,7 @@ profile: base base/names
 profile/perfdata: base
 profile/stacks: base base/names base/sandbox include profile profile/perfdata profile/symbols
 profile/record: base base/program include profile profile/fold profile/perfdata profile/stacks
-profile/symbols: base base/names include profile
+profile/symbols: . base base/names base/sandbox include profile
 profile/output: base profile profile/symbols
 profile/fold: . base base/program include profile profile/output profile/symbols
 tests/bench/compare: base cfi gen/rows sframe

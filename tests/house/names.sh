@@ -97,7 +97,7 @@ begin profile jit profile
 begin profile/perfdata event perfdata
 begin profile/stacks facts load profile rows space spaces spent unwinder
 begin profile/record descendants main names perf picture proc queue record recorder
-begin profile/symbols naming table
+begin profile/symbols inlined naming table
 begin profile/output json_text output tree
 begin profile/fold fold main
 begin tests/bench/compare formats main
