@@ -10,6 +10,106 @@
 /* Mappings in no file count as older than all others. */
 #define SPACE_OLDER (UINT32_C(1) << 31)
 
+static void space_maps_free(struct space_maps *maps)
+{
+	free(maps->list);
+	*maps = (struct space_maps){0};
+}
+
+/* The number of the first mapping that ends above address. */
+static size_t space_maps_from(const struct space_maps *maps, uint64_t address)
+{
+	size_t low = 0, n = maps->n;
+
+	while (low < n) {
+		size_t middle = low + (n - low) / 2;
+
+		if (space_maps_get(maps, middle)->end <= address)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+static void space_maps_move_gap(struct space_maps *maps, size_t to)
+{
+	struct space_map *behind = maps->list + (maps->cap - maps->n);
+
+	if (to < maps->gap)
+		memmove(
+		    behind + to, maps->list + to, (maps->gap - to) * sizeof(*maps->list));
+	else if (to > maps->gap)
+		memmove(maps->list + maps->gap, behind + maps->gap,
+		    (to - maps->gap) * sizeof(*maps->list));
+	maps->gap = to;
+}
+
+static bool space_maps_insert(
+    struct space_maps *maps, size_t at, const struct space_map *map)
+{
+	if (maps->n == maps->cap) {
+		space_maps_move_gap(maps, maps->n);
+		if (!vec_reserve(&maps->list, &maps->cap, maps->n + 1))
+			return false;
+	}
+	space_maps_move_gap(maps, at);
+	maps->list[maps->gap++] = *map;
+	maps->n++;
+	return true;
+}
+
+static void space_map_start_at(struct space_map *map, uint64_t start)
+{
+	map->offset += start - map->start;
+	map->start = start;
+}
+
+/* Adds a mapping. It takes the place of what it covers of others, of which one can be cut in two. */
+static bool space_maps_add(struct space_maps *maps, const struct space_map *map)
+{
+	size_t at = space_maps_from(maps, map->start);
+
+	if (at < maps->n && space_maps_get(maps, at)->start < map->start) {
+		struct space_map *old = space_maps_get(maps, at++), rest = *old;
+
+		old->end = map->start;
+		space_map_start_at(&rest, map->end);
+		if (rest.start < rest.end && !space_maps_insert(maps, at, &rest))
+			return false;
+	}
+	space_maps_move_gap(maps, at);
+	/* The first ones behind the gap become part of it. */
+	while (at < maps->n && space_maps_get(maps, at)->end <= map->end)
+		maps->n--;
+	if (at < maps->n && space_maps_get(maps, at)->start < map->end)
+		space_map_start_at(space_maps_get(maps, at), map->end);
+	return space_maps_insert(maps, at, map);
+}
+
+/* Forgets those that were added n steps before now, or earlier. The clock may wrap. */
+static void space_maps_forget(struct space_maps *maps, uint32_t now, uint32_t n)
+{
+	size_t kept = 0;
+
+	space_maps_move_gap(maps, maps->n);
+	for (size_t i = 0; i < maps->n; i++)
+		if (now - maps->list[i].added < n)
+			maps->list[kept++] = maps->list[i];
+	maps->n = maps->gap = kept;
+}
+
+/* Copies from to an empty list. */
+static bool space_maps_copy(struct space_maps *to, const struct space_maps *from)
+{
+	if (!vec_reserve(&to->list, &to->cap, from->n))
+		return false;
+	for (size_t i = 0; i < from->n; i++)
+		to->list[i] = *space_maps_get(from, i);
+	to->n = to->gap = from->n;
+	return true;
+}
+
 void spaces_free(struct spaces *spaces)
 {
 	for (size_t i = 0; i < spaces->n; i++) {
@@ -171,29 +271,29 @@ struct space_thread *space_thread_get(
 const struct space_map *space_map_find(struct space *space, uint64_t pc)
 {
 	const struct space_map *map = space->last;
+	size_t at;
 
 	if (map && pc >= map->start && pc < map->end)
 		return map;
-	map = space_maps_from(&space->maps, pc);
+	at = space_maps_from(&space->maps, pc);
+	map = at < space->maps.n ? space_maps_get(&space->maps, at) : NULL;
 	if (!map || pc < map->start)
 		return NULL;
 	space->last = map;
 	return map;
 }
 
-static bool space_forget_maps(struct spaces *spaces, struct space *space, struct err *err)
+static void space_forget_maps(struct spaces *spaces, struct space *space)
 {
 	size_t before = space->maps.n;
 
-	if (!space_maps_forget(&space->maps, space->n_added, (uint32_t)(before / 4)))
-		return err_set_nomem(err);
+	space_maps_forget(&space->maps, space->n_added, (uint32_t)(before / 4));
 	/* Few can be in many pieces. */
 	if (space->maps.n > before / 2)
 		space_maps_free(&space->maps);
 	spaces->n_maps -= before - space->maps.n;
 	spaces->n_forgotten += before - space->maps.n;
 	space_changed(spaces, space);
-	return true;
 }
 
 static void space_drop_maps(struct spaces *spaces, struct space *space)
@@ -239,8 +339,8 @@ bool space_add_map(
 		return false;
 	if (map->end <= map->start)
 		return true;
-	if (space->maps.n >= SPACE_MAX_MAPS && !space_forget_maps(spaces, space, err))
-		return false;
+	if (space->maps.n >= SPACE_MAX_MAPS)
+		space_forget_maps(spaces, space);
 	/* One can be cut in two. */
 	spaces_reserve_maps(spaces, 2);
 	if (map->file == SPACE_NO_FILE)

@@ -12,7 +12,6 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "profile/stacks/space_maps.h"
 
 /* The file of a mapping that has none. */
 #define SPACE_NO_FILE UINT32_MAX
@@ -24,6 +23,22 @@
  * those go that were not seen for longest.
  */
 enum { SPACE_MAX_MAPS = 1 << 14, SPACE_MAX_ALL_MAPS = 4 << 20, SPACE_MAX = 1 << 17 };
+
+struct space_map {
+	uint64_t start, end; /* start is below end */
+	uint64_t offset;     /* in the file */
+	uint32_t file;	     /* the caller's number */
+	uint32_t added;	     /* when, by the clock of its process */
+};
+
+/*
+ * The mappings of a process. They ascend and do not overlap. The room of the list is in front of the one with the number gap, where the
+ * last one was added: the kernel maps downwards, and what makes code mostly upwards, so a new one moves few others.
+ */
+struct space_maps {
+	struct space_map *list;
+	size_t n, gap, cap;
+};
 
 /* A process. */
 struct space {
@@ -76,6 +91,12 @@ struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err);
 /* Finds or adds a thread, and its process. NULL: ERR_NOMEM. */
 struct space_thread *space_thread_get(
     struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err);
+
+/* A mapping by its number, which is below n. It is valid until the list changes. */
+static inline struct space_map *space_maps_get(const struct space_maps *maps, size_t i)
+{
+	return &maps->list[i < maps->gap ? i : i + maps->cap - maps->n];
+}
 
 /* The mapping that has pc, or NULL. */
 const struct space_map *space_map_find(struct space *space, uint64_t pc);

@@ -59,11 +59,10 @@ static bool unwinder_files_sweep(struct unwinder *unwinder)
 		return false;
 	for (size_t i = 0; i < unwinder->spaces.n; i++) {
 		const struct space_maps *maps = &unwinder->spaces.list[i].space->maps;
-		const struct space_map *map = space_maps_from(maps, 0);
 
-		for (; map; map = space_maps_from(maps, map->end))
-			if (map->file != SPACE_NO_FILE)
-				mapped[map->file] = true;
+		for (size_t k = 0; k < maps->n; k++)
+			if (space_maps_get(maps, k)->file != SPACE_NO_FILE)
+				mapped[space_maps_get(maps, k)->file] = true;
 	}
 	memset(unwinder->file_slots.list, 0,
 	    unwinder->file_slots.cap * sizeof(*unwinder->file_slots.list));
