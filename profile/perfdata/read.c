@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/regular.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "profile/perfdata/format.h"
@@ -20,25 +20,17 @@ static bool read_fill(
 	struct perfdata_window *window = &perfdata->window;
 	bool follows = offset == window->at + window->size || offset == 0;
 	size_t want = follows ? PERFDATA_WINDOW : n;
+	ssize_t got;
 
 	if (!window->bytes) {
 		window->bytes = malloc(PERFDATA_WINDOW);
 		if (!window->bytes)
 			return err_set_nomem(err);
 	}
+	got = regular_read(perfdata->fd, window->bytes, want, offset);
 	window->at = offset;
-	window->size = 0;
-	while (window->size < n) {
-		ssize_t got = pread(perfdata->fd, window->bytes + window->size,
-		    want - window->size, (off_t)(offset + window->size));
-
-		if (got < 0)
-			return err_set_errno(err, "reading the recording failed");
-		if (got == 0)
-			break;
-		window->size += (size_t)got;
-	}
-	return true;
+	window->size = got < 0 ? 0 : (size_t)got;
+	return got >= 0 || err_set_errno(err, "reading the recording failed");
 }
 
 const uint8_t *perfdata_bytes(
@@ -199,19 +191,17 @@ static bool read_header(
 bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 {
 	static const uint64_t NONE[4];
-	char **const texts[] = {&perfdata->host, &perfdata->release, &perfdata->machine,
-	    &perfdata->command, &perfdata->event};
 	struct perfdata_header header;
 	struct stat st;
 
 	/* The kind tells bytes that are not there from those that could not be read. */
 	*err = (struct err){0};
-	*perfdata = (struct perfdata){.fd = fd};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		*texts[i] = strdup("");
-		if (!*texts[i])
-			return err_set_nomem(err);
-	}
+	*perfdata = (struct perfdata){.fd = fd,
+	    .host = "",
+	    .release = "",
+	    .machine = "",
+	    .command = "",
+	    .event = ""};
 	if (fstat(fd, &st) != 0)
 		return err_set_errno(err, "reading the recording failed");
 	if (!S_ISREG(st.st_mode))
@@ -227,19 +217,12 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 
 void perfdata_free(struct perfdata *perfdata)
 {
-	for (size_t i = 0; i < perfdata->n_build_ids; i++)
-		free(perfdata->build_ids[i].path);
+	for (size_t i = 0; i < perfdata->n_features; i++)
+		free(perfdata->features[i]);
 	free(perfdata->build_ids);
 	free(perfdata->records);
-	free(perfdata->names);
-	free(perfdata->name_texts);
 	free(perfdata->attrs);
 	free(perfdata->ids);
 	free(perfdata->window.bytes);
-	free(perfdata->host);
-	free(perfdata->release);
-	free(perfdata->machine);
-	free(perfdata->command);
-	free(perfdata->event);
 	*perfdata = (struct perfdata){0};
 }

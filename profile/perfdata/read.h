@@ -32,7 +32,7 @@ struct perfdata_id {
 
 /* The build-id of a file that was mapped; perf writes them at the end. */
 struct perfdata_build_id {
-	char *path;
+	const char *path;
 	uint8_t id[EVENT_MAX_BUILD_ID];
 	uint32_t size;
 };
@@ -51,7 +51,7 @@ struct perfdata_window {
 
 /* Zeroed, then perfdata_open. The strings are "" where the file does not say. */
 struct perfdata {
-	char *host, *release, *machine, *command, *event;
+	const char *host, *release, *machine, *command, *event;
 	bool cut_off; /* it was not finished */
 	/* The event whose samples perfdata_each gives: the first that is not a dummy. */
 	size_t first;
@@ -66,9 +66,11 @@ struct perfdata {
 	struct perfdata_record *records;
 	size_t n_attrs, n_ids, n_build_ids, n_records;
 	size_t cap_ids, cap_build_ids, cap_records;
-	struct perfdata_names_entry *names; /* by PC, then by process */
-	char *name_texts;
+	const struct perfdata_names_entry *names; /* by PC, then by process */
+	const char *name_texts;
 	size_t n_names;
+	uint8_t *features[8]; /* that texts, names and paths are in */
+	size_t n_features;
 	struct perfdata_window window;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/stacks/file_rows.h"
 
-#include <errno.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +29,63 @@ void rows_free(struct rows *rows)
 	free(rows->section);
 	free(rows->extra);
 	*rows = (struct rows){0};
+}
+
+/* Closes file; why says why it is NULL. ERR_UNSUPPORTED when it is no 64-bit ELF; ERR_NOMEM. */
+static bool facts_read(struct eh2sframe_file *file, const struct eh2sframe_error *why,
+    struct facts *facts, struct err *err)
+{
+	struct eh2sframe_info info = {.struct_size = sizeof(info)};
+	struct eh2sframe_segment at = {.struct_size = sizeof(at)};
+
+	*facts = (struct facts){0};
+	if (!file && why->status == EH2SFRAME_NO_MEMORY)
+		return err_set_nomem(err);
+	if (!file || !eh2sframe_file_info(file, &info)) {
+		eh2sframe_close(file);
+		return err_set(err, ERR_UNSUPPORTED,
+		    "it is not an ELF file of a machine that has rows");
+	}
+	facts->entry = info.entry;
+	if (info.build_id && info.build_id_size <= PROFILE_BUILD_ID_MAX) {
+		facts->build_id_size = (uint32_t)info.build_id_size;
+		memcpy(facts->build_id, info.build_id, info.build_id_size);
+	}
+	for (size_t i = 0; eh2sframe_file_segment(file, i, &at); i++) {
+		if (at.type != PT_LOAD || at.memory_size > UINT64_MAX - at.address)
+			continue;
+		if (at.address + at.memory_size > facts->end)
+			facts->end = at.address + at.memory_size;
+		if (at.flags & PF_X && facts->n_parts < FACTS_MAX_PARTS)
+			facts->parts[facts->n_parts++] =
+			    (struct facts_part){.offset = at.offset,
+				.size = at.file_size,
+				.address = at.address};
+	}
+	eh2sframe_close(file);
+	return true;
+}
+
+bool facts_address(const struct facts *facts, uint64_t offset, uint64_t *address)
+{
+	const struct facts_part *found = NULL;
+
+	/* A mapping starts and ends with a page, a part anywhere; parts can share a page. */
+	for (size_t i = 0; i < facts->n_parts; i++) {
+		const struct facts_part *part = &facts->parts[i];
+
+		if (offset - part->offset < part->size) {
+			found = part;
+			break;
+		}
+		if (!found && part->size > 0 &&
+		    offset >= (part->offset & ~UINT64_C(0xfff)) &&
+		    offset <= ((part->offset + part->size - 1) | UINT64_C(0xfff)))
+			found = part;
+	}
+	if (found)
+		*address = found->address + (offset - found->offset);
+	return found;
 }
 
 /*
@@ -74,6 +131,7 @@ static int rows_try(
     const char *path, bool by_mapping, const struct rows_file *file, struct rows *rows)
 {
 	const struct facts *facts = &rows->facts;
+	struct eh2sframe_error why;
 	struct stat st, here;
 	int fd = regular_open(path, &st);
 	struct err err;
@@ -81,7 +139,7 @@ static int rows_try(
 
 	if (fd < 0)
 		return -1;
-	if (!facts_read(fd, &rows->facts, &err))
+	if (!facts_read(eh2sframe_open_fd(fd, "", NULL, &why), &why, &rows->facts, &err))
 		same = false;
 	else if (file->build_id_size)
 		same = file->build_id_size == facts->build_id_size &&
@@ -125,6 +183,7 @@ static uint8_t *rows_load(int fd, size_t *size, struct err *err)
 {
 	struct stat st;
 	uint8_t *bytes;
+	ssize_t got;
 
 	if (fstat(fd, &st) != 0 || st.st_size > ROWS_MAX_FILE) {
 		err_set(err, ERR_LIMIT, "the file is too large");
@@ -136,19 +195,12 @@ static uint8_t *rows_load(int fd, size_t *size, struct err *err)
 		return NULL;
 	}
 	bytes = malloc((size_t)st.st_size + 1);
-	*size = 0;
-	while (bytes && *size < (size_t)st.st_size) {
-		ssize_t n =
-		    pread(fd, bytes + *size, (size_t)st.st_size - *size, (int64_t)*size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		*size += (size_t)n;
-	}
-	if (!bytes)
+	if (!bytes) {
 		err_set_nomem(err);
+		return NULL;
+	}
+	got = regular_read(fd, bytes, (size_t)st.st_size, 0);
+	*size = got < 0 ? 0 : (size_t)got;
 	return bytes;
 }
 
@@ -240,14 +292,16 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
     struct err *err)
 {
 	uint64_t start = spent_now();
+	struct eh2sframe_error why;
 	struct stat st;
 	bool ok;
 	int fd;
 
 	*rows = (struct rows){0};
 	if (file->image)
-		return facts_read_memory(
-			   file->image, file->image_size, &rows->facts, err) &&
+		return facts_read(eh2sframe_open_memory(
+				      file->image, file->image_size, "", NULL, &why),
+			   &why, &rows->facts, err) &&
 		       (file->facts_only || rows_convert(file->image, file->image_size,
 						file->path, rows, err));
 	fd = rows_open_file(file, rows);

@@ -12,8 +12,29 @@
 #include "base/err.h"
 #include "base/names/symbols.h"
 #include "include/eh2sframe-walk.h"
-#include "profile/stacks/facts.h"
+#include "profile/profile.h"
 #include "profile/stacks/spent.h"
+
+/* More parts with code are not kept. */
+enum { FACTS_MAX_PARTS = 64 };
+
+/* A loaded part of a file that has code. */
+struct facts_part {
+	uint64_t offset, size, address; /* in the file; before relocation */
+};
+
+/* What the tables of an ELF file say of it: where its code is, and its build-id. */
+struct facts {
+	struct facts_part parts[FACTS_MAX_PARTS];
+	size_t n_parts;
+	uint64_t entry; /* 0: none */
+	uint64_t end;	/* the end of the highest loaded part */
+	uint8_t build_id[PROFILE_BUILD_ID_MAX];
+	uint32_t build_id_size;
+};
+
+/* The address before relocation of an offset in the file; false when no part has it. */
+bool facts_address(const struct facts *facts, uint64_t offset, uint64_t *address);
 
 /* What is known of a mapped file. */
 struct rows_file {
