@@ -28,6 +28,10 @@ function domSvg(name, attributes, ...children) {
 	return domFill(document.createElementNS(domSvgSpace, name), attributes, children);
 }
 
+function domBy(id) {
+	return document.getElementById(id);
+}
+
 function domButton(text, press, attributes) {
 	return dom('button', { type: 'button', on: { click: press }, ...attributes }, text);
 }

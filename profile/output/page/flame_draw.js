@@ -56,13 +56,10 @@ function drawWalk(tree, zoom, width, node, narrow) {
 }
 
 function drawDeepest(tree, zoom, width) {
-	const scale = width / tree.total[zoom];
-	let deepest = tree.depth[zoom];
+	let deepest = 0;
 
-	for (let i = zoom + 1; i < tree.end[zoom];) {
-		if (tree.depth[i] > deepest) deepest = tree.depth[i];
-		i = tree.total[i] * scale < drawLeast ? tree.end[tree.parent[i]] : i + 1;
-	}
+	drawWalk(tree, zoom, width, (node) => { deepest = Math.max(deepest, tree.depth[node]); },
+		(caller, x, across, depth) => { deepest = Math.max(deepest, depth); });
 	return deepest;
 }
 

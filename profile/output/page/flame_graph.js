@@ -2,8 +2,6 @@
 // The graph as an element: a part that scrolls, with two canvases that stay in sight. One has the frames,
 // the other the marks, which change with every motion of the mouse.
 
-const graphHelp = 'Arrow keys go from frame to frame. Enter shows a frame at full width, Escape the frame around it.';
-
 function graphLook(dark) {
 	return dark
 		? { root: '#2b3440', ink: '#f1f5fa', match: '#e868c8', matchInk: '#160511', narrow: '#39434f',
@@ -12,29 +10,18 @@ function graphLook(dark) {
 			hatch: 'rgb(163 52 31 / 45%)', focus: '#0b5cad', hover: '#1b2330' };
 }
 
-// callbacks: zoom(node), hover(node, event or null), focus(node).
+// callbacks: zoom(node); focus(node) tells of it, and returns its words.
 function graphNew(callbacks) {
-	const frames = dom('canvas', { class: 'frames', 'aria-hidden': 'true' });
-	const marks = dom('canvas', { class: 'marks', 'aria-hidden': 'true' });
-	const space = dom('div', { class: 'space' });
-	// Two in turn, so that a reader of the screen notices the change.
-	const items = [0, 1].map(() => dom('span', { role: 'treeitem', class: 'unseen', id: domId('frame') }));
-	const box = dom('div', { class: 'graph', role: 'tree', tabindex: '0', 'aria-label': 'Flame graph',
-		'aria-describedby': 'graph-help' }, dom('div', { class: 'layers' }, frames, marks), space, items);
-	const graph = { box, frames, marks, space, items, turn: 0, view: null, width: 0, height: 0, hover: -1 };
+	const box = domBy('graph');
+	const graph = { box, callbacks, frames: domBy('frames'), marks: domBy('marks'), turn: 0, view: null, width: 0, height: 0,
+		hover: -1 };
 
 	box.addEventListener('scroll', () => graphPaintSoon(graph), { passive: true });
-	box.addEventListener('keydown', (event) => graphKey(graph, event, callbacks));
-	box.addEventListener('focus', () => graphSay(graph, callbacks));
+	box.addEventListener('keydown', (event) => graphKey(graph, event));
+	box.addEventListener('focus', () => graphSay(graph));
 	box.addEventListener('blur', () => graphMarks(graph));
-	box.addEventListener('mousemove', (event) => {
-		graphHover(graph, graphUnder(graph, event));
-		callbacks.hover(graph.hover, event);
-	});
-	box.addEventListener('mouseleave', () => {
-		graphHover(graph, -1);
-		callbacks.hover(-1, null);
-	});
+	box.addEventListener('mousemove', (event) => graphHover(graph, graphUnder(graph, event)));
+	box.addEventListener('mouseleave', () => graphHover(graph, -1));
 	box.addEventListener('click', (event) => {
 		const node = graphUnder(graph, event);
 		if (node < 0) return;
@@ -57,6 +44,7 @@ function graphUnder(graph, event) {
 function graphHover(graph, node) {
 	if (graph.hover === node) return;
 	graph.hover = node;
+	graph.callbacks.focus(node < 0 ? graph.view.focus : node);
 	graphMarks(graph);
 }
 
@@ -100,8 +88,8 @@ function graphShow(graph, view, keep) {
 	box.style.height = graph.height + 'px';
 	// Only a graph that scrolls gives width to a scroll bar.
 	box.style.overflowY = rows > graph.height ? 'auto' : 'hidden';
-	graph.space.style.height = rows + 'px';
-	graph.space.style.marginTop = -graph.height + 'px';
+	domBy('space').style.height = rows + 'px';
+	domBy('space').style.marginTop = -graph.height + 'px';
 	graph.width = box.clientWidth;
 	drawSize(graph.frames, graph.width, graph.height);
 	drawSize(graph.marks, graph.width, graph.height);
@@ -129,17 +117,17 @@ function graphStep(view, key) {
 	return Math.max(tree.parent[focus], 0);
 }
 
-function graphKey(graph, event, callbacks) {
+function graphKey(graph, event) {
 	const { view } = graph;
 
 	if (event.ctrlKey || event.altKey || event.metaKey) return;
 	if (['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home'].includes(event.key)) {
 		view.focus = graphStep(view, event.key);
-		graphInSight(graph, callbacks);
+		graphInSight(graph);
 	} else if (event.key === 'Enter' || event.key === ' ') {
-		callbacks.zoom(view.focus);
+		graph.callbacks.zoom(view.focus);
 	} else if (event.key === 'Escape' || event.key === 'Backspace') {
-		callbacks.zoom(Math.max(view.tree.parent[view.zoom], 0));
+		graph.callbacks.zoom(Math.max(view.tree.parent[view.zoom], 0));
 	} else {
 		return;
 	}
@@ -147,33 +135,29 @@ function graphKey(graph, event, callbacks) {
 }
 
 // Scrolls and zooms so that the frame with the focus is seen.
-function graphInSight(graph, callbacks) {
+function graphInSight(graph) {
 	const { view, box } = graph;
 	const { tree, focus } = view;
-	const inside = focus >= view.zoom && focus < tree.end[view.zoom];
+	const around = (outer, node) => outer <= node && node < tree.end[outer];
 
-	if (!inside && !graphIsAround(tree, focus, view.zoom)) {
+	if (!around(view.zoom, focus) && !around(focus, view.zoom)) {
 		let zoom = view.zoom;
-		while (zoom > 0 && !(focus >= zoom && focus < tree.end[zoom])) zoom = tree.parent[zoom];
-		callbacks.zoom(zoom);
+		while (zoom > 0 && !around(zoom, focus)) zoom = tree.parent[zoom];
+		graph.callbacks.zoom(zoom);
 	}
 	const y = drawTop(view, tree.depth[focus]);
 	if (y < box.scrollTop) box.scrollTop = y;
 	if (y + drawRow > box.scrollTop + graph.height) box.scrollTop = y + drawRow - graph.height;
 	graphMarks(graph);
-	graphSay(graph, callbacks);
+	graphSay(graph);
 }
 
-function graphIsAround(tree, node, inner) {
-	return node <= inner && inner < tree.end[node];
-}
-
-function graphSay(graph, callbacks) {
+function graphSay(graph) {
 	const { view } = graph;
-	const item = graph.items[graph.turn ^= 1];
+	const item = domBy('frame-' + (graph.turn ^= 1));
 
 	item.setAttribute('aria-level', view.tree.depth[view.focus] + 1);
-	item.textContent = callbacks.focus(view.focus);
+	item.textContent = graph.callbacks.focus(view.focus);
 	graph.box.setAttribute('aria-activedescendant', item.id);
 	graphMarks(graph);
 }

@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The functions below the frame that is shown, as a table.
 
-const tableColumns = [['self', 'Self', 'the function ran itself'],
-	['total', 'Total', 'the function or one that it called ran']];
-const tableRows = [25, 100, 1000];
+const tableKeys = ['self', 'total'];
+const tableRows = 100;
 
 // pick(name): somebody chose a function.
 function tableNew(report, pick) {
-	const body = dom('tbody', {});
-	const rows = dom('select', {}, tableRows.map((count) => dom('option', { value: count }, dataNumber(count))));
-	const count = dom('span', { class: 'faint' });
-	const table = { report, pick, body, count, rows, sort: 'self', sums: null, whole: 0 };
-	const heads = tableColumns.map(([key, label, words]) => {
-		const button = domButton(label, () => {
+	const table = { report, pick, sort: 'self', sums: null, whole: 0 };
+
+	for (const key of tableKeys) {
+		domBy('head-' + key).addEventListener('click', () => {
 			table.sort = key;
 			tableDraw(table);
-		}, { title: 'Samples in which ' + words });
-		return dom('th', { scope: 'col', class: 'number', 'data-key': key, colspan: 2 }, button);
-	});
-
-	table.heads = heads;
-	rows.addEventListener('change', () => tableDraw(table));
-	table.element = dom('section', { 'aria-labelledby': 'functions-title' },
-		dom('div', { class: 'maphead' }, dom('h2', { id: 'functions-title' }, 'Functions'), count),
-		dom('div', { class: 'scrolled' }, dom('table', { 'aria-label': 'functions' },
-			dom('thead', {}, dom('tr', {}, heads, dom('th', { scope: 'col' }, 'Function'),
-				dom('th', { scope: 'col' }, 'File'))), body)),
-		domField('Rows', rows));
+		});
+	}
 	return table;
-}
-
-function tableShow(table, sums, whole) {
-	table.sums = sums;
-	table.whole = whole;
-	tableDraw(table);
 }
 
 function tableBar(part, whole) {
@@ -46,7 +27,7 @@ function tableBar(part, whole) {
 
 function tableRow(table, name) {
 	const { report, sums, whole } = table;
-	const figures = tableColumns.map(([key]) => [dom('td', { class: 'number' }, dataNumber(sums[key][name])),
+	const figures = tableKeys.map((key) => [dom('td', { class: 'number' }, dataNumber(sums[key][name])),
 		dom('td', { class: 'number' }, dataPercent(sums[key][name], whole), ' ', tableBar(sums[key][name], whole))]);
 	const text = report.names[name];
 	const button = domButton(text.length > 240 ? text.slice(0, 240) + '\u2026' : text, () => table.pick(text),
@@ -64,9 +45,9 @@ function tableDraw(table) {
 	for (let i = 0; i < report.names.length; i++)
 		if (sums.total[i] > 0 && !['incomplete', 'left'].includes(report.files[report.fileOf[i]].kind)) used.push(i);
 	used.sort((a, b) => sums[sort][b] - sums[sort][a] || sums[other][b] - sums[other][a] || a - b);
-	table.body.replaceChildren(...used.slice(0, Number(table.rows.value)).map((name) => tableRow(table, name)));
-	table.count.textContent = dataNumber(used.length) + (used.length === 1 ? ' function' : ' functions')
-		+ ' in what the graph shows';
-	for (const head of table.heads)
-		head.setAttribute('aria-sort', head.dataset.key === sort ? 'descending' : 'none');
+	domBy('rows').replaceChildren(...used.slice(0, tableRows).map((name) => tableRow(table, name)));
+	domBy('count').textContent = dataNumber(used.length) + (used.length === 1 ? ' function' : ' functions')
+		+ ' in what the graph shows' + (used.length > tableRows ? ', of which these have most samples' : '');
+	for (const key of tableKeys)
+		domBy('head-' + key).setAttribute('aria-sort', key === sort ? 'descending' : 'none');
 }

@@ -2,23 +2,20 @@
 // One tree of the stacks of some threads. Its nodes are numbers, and each column is an array:
 // a node stands before its callees, and heavier callees come first.
 
-// Children by parent and function, in a table with open addresses. A Map would take twice as long.
-function treeTable(room) {
-	let size = 1 << Math.ceil(Math.log2(2 * room + 2));
-
-	return { mask: size - 1, slots: new Int32Array(size).fill(-1) };
-}
-
-function treeRoom(threads) {
-	return threads.reduce((sum, thread) => sum + thread.nodes.length / 3, 0) + threads.length + 1;
-}
-
 // Nodes as they come: the function, the caller and the samples that end there.
 function treeMerge(threads, commIds) {
-	const room = treeRoom(threads);
-	const alone = new Map();
+	const room = threads.reduce((sum, thread) => sum + thread.nodes.length / 3, 0) + threads.length + 1;
 	const tree = { name: new Int32Array(room), parent: new Int32Array(room), self: new Float64Array(room), n: 1 };
-	const fresh = (parent, name) => {
+	// Children by parent and function, in a table with open addresses. A Map would take twice as long.
+	const slots = new Int32Array(1 << Math.ceil(Math.log2(2 * room + 2))).fill(-1);
+	const mask = slots.length - 1;
+	const child = (parent, name) => {
+		let at = Math.imul(Math.imul(parent, 0x9e3779b1) ^ name, 0x85ebca6b);
+		for (at = (at ^ (at >>> 15)) & mask; slots[at] >= 0; at = (at + 1) & mask) {
+			const node = slots[at];
+			if (tree.parent[node] === parent && tree.name[node] === name) return node;
+		}
+		slots[at] = tree.n;
 		tree.parent[tree.n] = parent;
 		tree.name[tree.n] = name;
 		return tree.n++;
@@ -26,27 +23,15 @@ function treeMerge(threads, commIds) {
 
 	tree.name[0] = -1;
 	tree.parent[0] = -1;
-	for (const { comm } of threads) alone.set(comm, !alone.has(comm));
-	const table = treeTable([...alone.values()].every((one) => one) ? 0 : room);
-	const child = (parent, name) => {
-		let at = Math.imul(Math.imul(parent, 0x9e3779b1) ^ name, 0x85ebca6b);
-		for (at = (at ^ (at >>> 15)) & table.mask; table.slots[at] >= 0; at = (at + 1) & table.mask) {
-			const node = table.slots[at];
-			if (tree.parent[node] === parent && tree.name[node] === name) return node;
-		}
-		return table.slots[at] = fresh(parent, name);
-	};
 	const path = new Int32Array(threads.reduce((most, thread) => Math.max(most, thread.nodes.length), 0) / 3 + 2);
 	for (const thread of threads) {
 		const { nodes } = thread;
-		// The nodes of one thread are different ones already.
-		const add = alone.get(thread.comm) ? fresh : child;
 		let depth = 0;
-		path[0] = add(0, commIds.get(thread.comm));
+		path[0] = child(0, commIds.get(thread.comm));
 		tree.self[path[0]] += thread.self;
 		for (let i = 0; i < nodes.length; i += 3) {
 			depth += 1 - nodes[i + 1];
-			path[depth] = add(path[depth - 1], nodes[i]);
+			path[depth] = child(path[depth - 1], nodes[i]);
 			tree.self[path[depth]] += nodes[i + 2];
 		}
 	}
@@ -113,31 +98,22 @@ function treePlace(tree) {
 	}
 }
 
-// The functions from the root to a node, as one text.
-function treePath(tree, node, nameOf) {
-	const names = [];
-
-	for (let at = node; at > 0; at = tree.parent[at]) names.unshift(nameOf(tree.name[at]));
-	return names;
-}
-
-// Samples in and below nodes of matched functions, each once. found has these nodes, outermost ones alone, the widest
-// first.
+// Samples in and below nodes of matched functions, each once. nodes has these, outermost ones alone, the widest first.
 function treeMatch(tree, zoom, matches) {
-	const found = [];
+	const nodes = [];
 	let samples = 0;
 
 	for (let i = zoom; i < tree.end[zoom];) {
 		if (tree.name[i] >= 0 && matches[tree.name[i]]) {
-			found.push(i);
+			nodes.push(i);
 			samples += tree.total[i];
 			i = tree.end[i];
 		} else {
 			i += 1;
 		}
 	}
-	found.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
-	return { found, samples };
+	nodes.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
+	return { nodes, samples };
 }
 
 // Samples of each function below a node: on top of the stack, and anywhere in it.
