@@ -18,26 +18,26 @@
 /* A ring for half a second of a busy processor at 999 Hz; less where less may be locked. */
 enum { PERF_RING_MAX = 8 << 20, PERF_RING_MIN = 128 << 10 };
 
-void perf_begin(struct perf *perf, const struct perf_wish *wish)
+void perf_begin(struct perf *perf, const struct record_args *args, uint64_t registers)
 {
 	struct perf_event_attr *attr = &perf->attr;
 
-	*perf = (struct perf){.kernel = !wish->user};
+	*perf = (struct perf){.kernel = !args->user};
 	attr->size = sizeof(*attr);
-	attr->type = wish->cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
-	attr->config = wish->cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES
+	attr->type = args->cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+	attr->config = args->cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES
 				    : (uint64_t)PERF_COUNT_SW_CPU_CLOCK;
 	attr->freq = 1;
-	attr->sample_freq = wish->frequency;
+	attr->sample_freq = args->frequency;
 	attr->sample_type = EVENT_SAMPLE_TYPE;
-	attr->sample_regs_user = wish->registers;
-	attr->sample_stack_user = wish->stack_size;
+	attr->sample_regs_user = registers;
+	attr->sample_stack_user = args->stack_size;
 	attr->exclude_hv = 1;
 	attr->exclude_idle = 1;
 	attr->exclude_callchain_user = 1;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->mmap_data = wish->data;
+	attr->mmap_data = args->raw; /* perf finds CFI by them */
 	attr->build_id = 1;
 	attr->comm = 1;
 	attr->comm_exec = 1;
@@ -189,27 +189,17 @@ bool perf_ready(struct perf *perf, struct err *err)
 	perf->scratch = malloc(EVENT_MAX_SIZE);
 	if (!perf->polls || !perf->scratch)
 		return err_set_nomem(err);
-	for (size_t i = 0; i < perf->n_rings; i++) {
+	for (size_t i = 0; i < perf->n_rings; i++)
 		perf->polls[i] =
 		    (struct pollfd){.fd = perf->rings[i].fd, .events = POLLIN};
-	}
 	return true;
 }
 
-static void perf_control(struct perf *perf, unsigned long request)
+void perf_switch(const struct perf *perf, bool on)
 {
 	for (size_t i = 0; i < perf->n_fds; i++)
-		ioctl(perf->fds[i], request, 0);
-}
-
-void perf_start(struct perf *perf)
-{
-	perf_control(perf, PERF_EVENT_IOC_ENABLE);
-}
-
-void perf_stop(struct perf *perf)
-{
-	perf_control(perf, PERF_EVENT_IOC_DISABLE);
+		ioctl(
+		    perf->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void perf_free(struct perf *perf)

@@ -12,6 +12,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "profile/record/args.h"
 
 /* A processor's ring. */
 struct perf_ring {
@@ -37,27 +38,19 @@ struct perf {
 
 enum { PERF_WHOLE_SYSTEM = -1 };
 
-struct perf_wish {
-	bool cycles; /* instead of cpu-clock */
-	bool user;   /* no frames of the kernel */
-	bool data;   /* mappings that are no code, too: perf finds CFI by them */
-	uint32_t frequency, stack_size;
-	uint64_t registers;
-};
-
-/* What is asked for. */
-void perf_begin(struct perf *perf, const struct perf_wish *wish);
+/* What is asked for; registers has a bit for each by perf's number. */
+void perf_begin(struct perf *perf, const struct record_args *args, uint64_t registers);
 /*
  * Opens an event on each processor, for a thread and those that it makes, or for
  * PERF_WHOLE_SYSTEM. on_exec: it starts when the thread runs another program, or the system's
- * by perf_start. If the thread is gone, it opens none. ERR_IO: not permitted (*denied) or not possible.
+ * by perf_switch. If the thread is gone, it opens none. ERR_IO: not permitted (*denied) or not possible.
  */
 ATTR_MUST_CHECK bool perf_open(
     struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct err *err);
 /* After the last one. ERR_NOMEM. */
 ATTR_MUST_CHECK bool perf_ready(struct perf *perf, struct err *err);
-void perf_start(struct perf *perf);
-void perf_stop(struct perf *perf);
+/* Starts all events, or stops them. */
+void perf_switch(const struct perf *perf, bool on);
 void perf_free(struct perf *perf);
 
 /* The oldest record of all rings that is not newer than limit; NULL when there is none. It

@@ -12,6 +12,7 @@
 struct proc {
 	proc_record_fn *record;
 	void *context;
+	bool data;
 	pid_t pid;
 	uint8_t bytes[EVENT_MAX_SIZE];
 };
@@ -78,18 +79,14 @@ static bool proc_map(char *line, struct event *event)
 	return true;
 }
 
-bool proc_process(pid_t pid, bool data, proc_record_fn *record, void *context)
+static bool proc_seen(void *context, pid_t pid)
 {
-	struct proc *proc = malloc(sizeof(*proc));
+	struct proc *proc = context;
 	char path[64], *line = NULL;
 	size_t cap = 0;
 	FILE *file;
-	bool ok = proc;
+	bool ok = true;
 
-	if (!proc)
-		return false;
-	proc->record = record;
-	proc->context = context;
 	proc->pid = pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	proc_list(path, proc_thread, proc);
@@ -98,14 +95,24 @@ bool proc_process(pid_t pid, bool data, proc_record_fn *record, void *context)
 	while (file && ok && getline(&line, &cap, file) > 0) {
 		struct event event = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
 
-		if (proc_map(line, &event) && (data || !event.data))
-			ok = record(
-			    context, proc->bytes, event_make_map(proc->bytes, &event));
+		if (proc_map(line, &event) && (proc->data || !event.data))
+			ok = proc->record(proc->context, proc->bytes,
+			    event_make_map(proc->bytes, &event));
 	}
 	if (file)
 		fclose(file);
 	free(line);
-	free(proc);
+	return ok;
+}
+
+bool proc_known(
+    const pid_t *pids, size_t n, bool data, proc_record_fn *record, void *context)
+{
+	struct proc proc = {.record = record, .context = context, .data = data};
+	bool ok = n || proc_list("/proc", proc_seen, &proc);
+
+	for (size_t i = 0; ok && i < n; i++)
+		ok = proc_seen(&proc, pids[i]);
 	return ok;
 }
 
@@ -159,24 +166,4 @@ bool proc_kernel(proc_record_fn *record, void *context)
 	event.offset = event.start;
 	event.size = end - event.start;
 	return record(context, bytes, event_make_map(bytes, &event));
-}
-
-struct proc_all {
-	bool data;
-	proc_record_fn *record;
-	void *context;
-};
-
-static bool proc_seen(void *context, pid_t pid)
-{
-	const struct proc_all *all = context;
-
-	return proc_process(pid, all->data, all->record, all->context);
-}
-
-bool proc_all(bool data, proc_record_fn *record, void *context)
-{
-	struct proc_all all = {.data = data, .record = record, .context = context};
-
-	return proc_list("/proc", proc_seen, &all);
 }

@@ -15,10 +15,9 @@ typedef bool proc_record_fn(void *context, const uint8_t *bytes, size_t size);
  * /proc, threads in /proc/PID/task. false: it cannot be read, or seen returned false. */
 bool proc_list(const char *dir, bool (*seen)(void *context, pid_t id), void *context);
 
-/* The threads and the mapped code of a process, and with data all of its mappings. Nothing when it is gone. */
-bool proc_process(pid_t pid, bool data, proc_record_fn *record, void *context);
-/* Of all processes. */
-bool proc_all(bool data, proc_record_fn *record, void *context);
+/* The threads and the mapped code of n processes, or of all where n is 0; with data all mappings. Nothing of those that are gone. */
+bool proc_known(
+    const pid_t *pids, size_t n, bool data, proc_record_fn *record, void *context);
 
 /* ns of processor time that a process has used, in the kernel only if so; 0: it is gone. */
 uint64_t proc_used(pid_t pid, bool kernel);

@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/regular.h"
@@ -25,14 +24,6 @@ enum { RECORDER_QUEUE = 128 << 20 };
 #define RECORDER_MARGIN UINT64_C(5000000)
 /* How long a record may stay in a ring that is not half full. */
 enum { RECORDER_WAIT_MS = 250 };
-
-static uint64_t recorder_clock(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* The file of the recording, which is for its user alone: stacks have the contents of memory. */
 static bool recorder_output(struct recorder *recorder, struct err *err)
@@ -160,11 +151,7 @@ static void recorder_used(struct recorder *recorder)
 bool recorder_begin(
     struct recorder *recorder, const struct record_args *args, struct err *err)
 {
-	struct perf_wish wish = {.cycles = args->cycles,
-	    .user = args->user,
-	    .data = args->raw,
-	    .frequency = args->frequency,
-	    .stack_size = args->stack_size};
+	const enum profile_machine machine = unwinder_machine();
 	sigset_t signals;
 
 	*recorder = (struct recorder){.args = args,
@@ -175,7 +162,7 @@ bool recorder_begin(
 	/* They tell of the end, also while the parent has not asked for it. Linux 5.3. */
 	for (size_t i = 0; i < args->n_pids; i++)
 		recorder->processes[i] = (int)syscall(SYS_pidfd_open, args->pids[i], 0);
-	if (unwinder_machine() == 0)
+	if (machine == 0)
 		return err_set(
 		    err, ERR_UNSUPPORTED, "stacks of this machine cannot be walked");
 	/* Where it is ignored, as daemons do, the end of a child is never told: the command's, and that of a conversion. */
@@ -189,8 +176,7 @@ bool recorder_begin(
 	recorder->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->signals < 0)
 		return err_set_errno(err, "signalfd failed");
-	wish.registers = unwinder_register_mask((enum profile_machine)unwinder_machine());
-	perf_begin(&recorder->perf, &wish);
+	perf_begin(&recorder->perf, args, unwinder_register_mask(machine));
 	if (!args->command)
 		recorder_raise_limit();
 	if (!recorder_open_events(recorder, err))
@@ -198,7 +184,7 @@ bool recorder_begin(
 	if (args->n_pids)
 		recorder_used(recorder);
 	if (!perf_ready(&recorder->perf, err) ||
-	    !unwinder_begin(&recorder->unwinder, unwinder_machine(), err))
+	    !unwinder_begin(&recorder->unwinder, machine, err))
 		return false;
 	recorder->unwinder.guess = args->guess;
 	unwinder_vdso(&recorder->unwinder);
@@ -306,7 +292,7 @@ static void recorder_loop(struct recorder *recorder)
 	struct perf *perf = &recorder->perf;
 	double duration = recorder->args->duration;
 	uint64_t end = duration > 0 && duration < 1e9
-			   ? recorder_clock(CLOCK_MONOTONIC) + (uint64_t)(duration * 1e9)
+			   ? spent_now() + (uint64_t)(duration * 1e9)
 			   : UINT64_MAX;
 	unsigned int interrupts = 0;
 	bool ends = false;
@@ -314,7 +300,7 @@ static void recorder_loop(struct recorder *recorder)
 	perf->polls[perf->n_rings] =
 	    (struct pollfd){.fd = recorder->signals, .events = POLLIN};
 	while (!ends) {
-		uint64_t now = recorder_clock(CLOCK_MONOTONIC);
+		uint64_t now = spent_now();
 		int wait = RECORDER_WAIT_MS;
 
 		if (now >= end)
@@ -328,26 +314,10 @@ static void recorder_loop(struct recorder *recorder)
 				perf->polls[i].fd = -1;
 		ends = recorder_signals(recorder, &interrupts) ||
 		       recorder_pids_ended(recorder);
-		now = recorder_clock(CLOCK_MONOTONIC);
+		now = spent_now();
 		if (!recorder_drain(recorder, now - RECORDER_MARGIN, false))
 			return;
 	}
-}
-
-/* What runs already. Its records come first, whenever it was mapped. */
-static bool recorder_known(struct recorder *recorder)
-{
-	const struct record_args *args = recorder->args;
-
-	/* The kernel tells all that a command does. */
-	if (args->command)
-		return true;
-	if (args->all)
-		return proc_all(args->raw, recorder_put, recorder);
-	for (size_t i = 0; i < args->n_pids; i++)
-		if (!proc_process(args->pids[i], args->raw, recorder_put, recorder))
-			return false;
-	return true;
 }
 
 /* Begins the recording, now that there is something to record. */
@@ -367,22 +337,25 @@ static bool recorder_write(struct recorder *recorder, struct err *err)
 
 bool recorder_run(struct recorder *recorder, struct err *err)
 {
+	const struct record_args *args = recorder->args;
+
 	/* It takes long, and the rings would be full meanwhile. The queue is empty yet. */
 	if (recorder->perf.kernel && !proc_kernel(recorder_put, recorder))
 		return err_set_nomem(err);
-	if (recorder->args->command &&
-	    !recorder_command_go(recorder, &recorder->cannot_run, err)) {
+	if (args->command && !recorder_command_go(recorder, &recorder->cannot_run, err)) {
 		if (recorder->is_fresh)
-			unlink(recorder->args->output);
+			unlink(args->output);
 		return false;
 	}
 	if (!recorder_write(recorder, err))
 		return false;
-	if (recorder_known(recorder)) {
+	/* What runs already. Its records come first, whenever it was mapped. The kernel tells all that a command does. */
+	if (args->command ||
+	    proc_known(args->pids, args->n_pids, args->raw, recorder_put, recorder)) {
 		recorder_loop(recorder);
-		if (recorder->args->n_pids)
+		if (args->n_pids)
 			recorder_used(recorder);
-		perf_stop(&recorder->perf);
+		perf_switch(&recorder->perf, false);
 		recorder_drain(recorder, UINT64_MAX, true);
 	}
 	return true;

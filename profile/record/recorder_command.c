@@ -56,7 +56,7 @@ bool recorder_command_go(struct recorder *recorder, int *status, struct err *err
 	ssize_t n;
 
 	if (recorder->descendants.bits)
-		perf_start(&recorder->perf);
+		perf_switch(&recorder->perf, true);
 	do
 		n = write(recorder->start[1], "", 1);
 	while (n < 0 && errno == EINTR);

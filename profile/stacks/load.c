@@ -300,7 +300,7 @@ static bool load_all(struct load *load, int fd,
 	struct profile_info *info = &load->profile->info;
 
 	if (!perfdata_open(&load->perfdata, fd, err) || !load_info(load, err) ||
-	    !unwinder_begin(&load->unwinder, info->machine, err))
+	    !unwinder_begin(&load->unwinder, (enum profile_machine)info->machine, err))
 		return false;
 	load->unwinder.live = false;
 	load->unwinder.no_rows = !load_has_copies(&load->perfdata);

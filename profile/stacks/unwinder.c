@@ -8,7 +8,7 @@
 
 #include "base/vec.h"
 
-uint32_t unwinder_machine(void)
+enum profile_machine unwinder_machine(void)
 {
 #if defined(__x86_64__)
 	return PROFILE_X86_64;
@@ -21,7 +21,8 @@ uint32_t unwinder_machine(void)
 #endif
 }
 
-bool unwinder_begin(struct unwinder *unwinder, uint32_t machine, struct err *err)
+bool unwinder_begin(
+    struct unwinder *unwinder, enum profile_machine machine, struct err *err)
 {
 	*unwinder = (struct unwinder){.machine = machine, .live = true};
 	unwinder->cache.n_entries = UNWINDER_RULES;

@@ -24,8 +24,8 @@ struct unwinder_file;
 struct unwinder_place;
 
 struct unwinder {
-	uint32_t machine; /* enum profile_machine */
-	bool guess;	  /* follow frame pointers where there are no rows */
+	enum profile_machine machine;
+	bool guess; /* follow frame pointers where there are no rows */
 	/* The processes run on this system; else their numbers say nothing. */
 	bool live;
 	bool no_rows; /* stacks are walked already */
@@ -66,7 +66,7 @@ void unwinder_vdso(struct unwinder *unwinder);
 /* How many registers a sample of the machine has, and which: for perf_event_open. 0: none. */
 uint64_t unwinder_register_mask(enum profile_machine machine);
 /* This machine; 0 when stacks cannot be walked on it. */
-uint32_t unwinder_machine(void);
+enum profile_machine unwinder_machine(void);
 
 /*
  * Walks the stack of a sample in a process; space may be NULL. The frames stay until the next
