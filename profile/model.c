@@ -104,9 +104,7 @@ void profile_free(struct profile *profile)
 
 static uint32_t model_hash(const void *bytes, size_t size)
 {
-	uint64_t hash = hash_bytes(bytes, size);
-
-	return hash_fold(hash);
+	return hash_fold(hash_bytes(bytes, size));
 }
 
 static bool model_same_module(
@@ -138,17 +136,12 @@ static bool model_copy_module(
 bool profile_add_module(struct profile *profile, const struct profile_module *module,
     uint32_t *index, struct err *err)
 {
-	uint64_t key[3] = {
-	    hash_bytes((const uint8_t *)module->path, strlen(module->path)), 0,
-	    module->flags};
+	const uint64_t key[3] = {
+	    hash_bytes((const uint8_t *)module->path, strlen(module->path)),
+	    hash_bytes(module->build_id, module->build_id_size), module->flags};
+	uint32_t hash = model_hash(key, sizeof(key));
 	struct slot *slot;
-	uint32_t hash;
 
-	if (module->build_id_size > PROFILE_BUILD_ID_MAX)
-		return err_set(
-		    err, ERR_MALFORMED, "the build-id of %s is too long", module->path);
-	key[1] = hash_bytes(module->build_id, module->build_id_size);
-	hash = model_hash(key, sizeof(key));
 	if (!MODEL_RESERVE(profile, profile->modules, profile->cap_modules,
 		profile->n_modules, profile->module_slots, err))
 		return false;
@@ -166,18 +159,6 @@ bool profile_add_module(struct profile *profile, const struct profile_module *mo
 	return true;
 }
 
-static bool model_check_frame(
-    const struct profile *profile, const struct profile_frame *frame, struct err *err)
-{
-	if (frame->kind > PROFILE_FRAME_UNKNOWN)
-		return err_set(err, ERR_MALFORMED,
-		    "a frame is of kind %u, which is unknown", (unsigned int)frame->kind);
-	if (frame->kind <= PROFILE_FRAME_KERNEL && frame->module >= profile->n_modules)
-		return err_set(err, ERR_MALFORMED, "a frame is in module %u of %zu",
-		    (unsigned int)frame->module, profile->n_modules);
-	return true;
-}
-
 bool profile_add_frame(struct profile *profile, const struct profile_frame *frame,
     uint32_t *index, struct err *err)
 {
@@ -187,8 +168,7 @@ bool profile_add_frame(struct profile *profile, const struct profile_frame *fram
 	    (uint64_t)frame->flags << 8 | frame->kind};
 	uint32_t hash = model_hash(key, sizeof(key));
 
-	if (!model_check_frame(profile, frame, err) ||
-	    !MODEL_RESERVE(profile, profile->frames, profile->cap_frames,
+	if (!MODEL_RESERVE(profile, profile->frames, profile->cap_frames,
 		profile->n_frames, profile->frame_slots, err))
 		return false;
 	for (slot = slots_first(&profile->frame_slots, hash); slot->number;
@@ -212,21 +192,6 @@ bool profile_add_frame(struct profile *profile, const struct profile_frame *fram
 	return true;
 }
 
-/* The place in stack_slots of a stack, or the free one where it belongs. */
-static struct slot *model_stack_slot(
-    const struct profile *profile, uint32_t caller, uint32_t frame, uint32_t hash)
-{
-	struct slot *slot = slots_first(&profile->stack_slots, hash);
-
-	for (; slot->number; slot = slots_next(&profile->stack_slots, slot)) {
-		const struct profile_stack *old = &profile->stacks[slot->number - 1];
-
-		if (slot->hash == hash && old->caller == caller && old->frame == frame)
-			break;
-	}
-	return slot;
-}
-
 /* A stack that is not its caller's first one. Only these are in stack_slots. */
 static bool model_add_further(struct profile *profile, uint32_t caller, uint32_t frame,
     uint32_t *index, struct err *err)
@@ -237,10 +202,13 @@ static bool model_add_further(struct profile *profile, uint32_t caller, uint32_t
 
 	if (!slots_reserve(&profile->stack_slots, profile->n_further_stacks + 1))
 		return err_set_nomem(err);
-	slot = model_stack_slot(profile, caller, frame, hash);
-	if (slot->number) {
+	for (slot = slots_first(&profile->stack_slots, hash); slot->number;
+	     slot = slots_next(&profile->stack_slots, slot)) {
+		const struct profile_stack *old = &profile->stacks[slot->number - 1];
+
 		*index = slot->number - 1;
-		return true;
+		if (slot->hash == hash && old->caller == caller && old->frame == frame)
+			return true;
 	}
 	*index = (uint32_t)profile->n_stacks;
 	*slot = (struct slot){.hash = hash, .number = *index + 1};
@@ -253,11 +221,6 @@ bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
 {
 	uint32_t callee;
 
-	if (caller >= profile->n_stacks || frame >= profile->n_frames)
-		return err_set(err, ERR_MALFORMED,
-		    "a stack has frame %u of %zu and caller %u of %zu",
-		    (unsigned int)frame, profile->n_frames, (unsigned int)caller,
-		    profile->n_stacks);
 	if (profile->n_stacks >= UINT32_MAX - 1)
 		return err_set(err, ERR_LIMIT, "too many elements");
 	if (!vec_reserve(&profile->stacks, &profile->cap_stacks, profile->n_stacks + 1))
@@ -315,13 +278,6 @@ bool profile_add_thread(struct profile *profile, uint32_t pid, uint32_t tid,
 bool profile_add_sample(
     struct profile *profile, const struct profile_sample *sample, struct err *err)
 {
-	if (sample->thread >= profile->n_threads || sample->stack >= profile->n_stacks ||
-	    sample->why >= PROFILE_N_WHYS)
-		return err_set(err, ERR_MALFORMED,
-		    "a sample has thread %u of %zu, stack %u of %zu and reason %u",
-		    (unsigned int)sample->thread, profile->n_threads,
-		    (unsigned int)sample->stack, profile->n_stacks,
-		    (unsigned int)sample->why);
 	if (!vec_reserve(
 		&profile->samples, &profile->cap_samples, profile->n_samples + 1))
 		return err_set_nomem(err);

@@ -153,7 +153,7 @@ void profile_free(struct profile *profile); /* accepts a zeroed one */
 
 /*
  * Each adds an element, or finds an equal one, and gives its index. Strings and bytes are
- * copied. ERR_NOMEM; ERR_MALFORMED when an index in it is not there; ERR_LIMIT at 2^32 - 1.
+ * copied. Indices in it are there. ERR_NOMEM; ERR_LIMIT at 2^32 - 1.
  */
 ATTR_MUST_CHECK bool profile_add_module(struct profile *profile,
     const struct profile_module *module, uint32_t *index, struct err *err);

@@ -289,3 +289,105 @@ bool event_id(
 	return layout->sample_type & PERF_SAMPLE_ID &&
 	       event_word(bytes, size, layout, EVENT_BEFORE_ID, EVENT_AFTER_ID, id);
 }
+
+size_t event_copy(
+    uint8_t *to, const uint8_t *bytes, size_t size, const struct event_layout *layout)
+{
+	struct perf_event_header header;
+	struct event event;
+	uint64_t kept;
+	size_t n;
+
+	memcpy(&header, bytes, sizeof(header));
+	if (header.type != PERF_RECORD_SAMPLE ||
+	    !event_read(bytes, size, layout, &event) || !event.stack_size) {
+		memcpy(to, bytes, size);
+		return size;
+	}
+	kept = event.stack_size & ~(uint64_t)7;
+	n = event.stack_at;
+	memcpy(to, bytes, n);
+	memcpy(to + n, &kept, sizeof(kept));
+	memcpy(to + n + 8, event.stack, kept);
+	n += 8 + kept;
+	if (kept) {
+		memcpy(to + n, &kept, sizeof(kept));
+		n += 8;
+	}
+	header.size = (uint16_t)n;
+	memcpy(to, &header, sizeof(header));
+	return n;
+}
+
+/* A record on its way. */
+struct event_maker {
+	uint8_t *to;
+	size_t n;
+};
+
+static void event_put(struct event_maker *maker, const void *bytes, size_t size)
+{
+	memcpy(maker->to + maker->n, bytes, size);
+	maker->n += size;
+}
+
+static void event_put_who(struct event_maker *maker, const struct event *event)
+{
+	event_put(maker, &event->pid, sizeof(event->pid));
+	event_put(maker, &event->tid, sizeof(event->tid));
+}
+
+/* The text, in words of 8 bytes, and the end; then the header is complete. */
+static size_t event_finish(
+    struct event_maker *maker, const struct event *event, struct perf_event_header header)
+{
+	const uint64_t zeros = 0;
+
+	event_put(maker, event->text, strnlen(event->text, EVENT_MAX_SIZE / 2));
+	event_put(maker, &zeros, 8 - maker->n % 8);
+	event_put_who(maker, event);
+	event_put(maker, &event->time, sizeof(event->time));
+	event_put(maker, &zeros, sizeof(zeros)); /* the processor */
+	header.size = (uint16_t)maker->n;
+	memcpy(maker->to, &header, sizeof(header));
+	return maker->n;
+}
+
+size_t event_make_map(uint8_t *to, const struct event *event)
+{
+	struct event_maker maker = {to, EVENT_HEADER_SIZE};
+	struct perf_event_header header = {
+	    .type = PERF_RECORD_MMAP2, .misc = (uint16_t)event->cpu_mode};
+	/* Read and execute, private. */
+	const uint32_t protection[2] = {event->data ? 1 : 5, 2};
+	uint8_t id[24] = {0};
+
+	if (event->data)
+		header.misc |= PERF_RECORD_MISC_MMAP_DATA;
+	if (event->build_id_known) {
+		header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+		id[0] = (uint8_t)event->build_id_size;
+		memcpy(id + 4, event->build_id, event->build_id_size);
+	} else {
+		memcpy(id, &event->major, 4);
+		memcpy(id + 4, &event->minor, 4);
+		memcpy(id + 8, &event->inode, 8);
+	}
+	event_put_who(&maker, event);
+	event_put(&maker, &event->start, sizeof(event->start));
+	event_put(&maker, &event->size, sizeof(event->size));
+	event_put(&maker, &event->offset, sizeof(event->offset));
+	event_put(&maker, id, sizeof(id));
+	event_put(&maker, protection, sizeof(protection));
+	return event_finish(&maker, event, header);
+}
+
+size_t event_make_comm(uint8_t *to, const struct event *event)
+{
+	struct event_maker maker = {to, EVENT_HEADER_SIZE};
+	const struct perf_event_header header = {.type = PERF_RECORD_COMM,
+	    .misc = event->exec ? PERF_RECORD_MISC_COMM_EXEC : 0};
+
+	event_put_who(&maker, event);
+	return event_finish(&maker, event, header);
+}

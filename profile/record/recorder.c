@@ -374,12 +374,13 @@ static bool recorder_finish(struct recorder *recorder, struct err *err)
 	    .command = args->command ? args->command : args->words};
 
 	uname(&name);
-	for (size_t i = 0; i < unwinder->n_files; i++)
-		if (unwinder->files[i] && unwinder->files[i]->opened &&
-		    unwinder->files[i]->build_id_size)
-			perfdata_put_build_id(&recorder->writer, unwinder->files[i]->path,
-			    unwinder->files[i]->build_id,
-			    unwinder->files[i]->build_id_size);
+	for (size_t i = 0; i < unwinder->n_files; i++) {
+		const struct unwinder_file *file = unwinder->files[i];
+
+		if (file && file->opened && file->mapped.build_id_size)
+			perfdata_put_build_id(&recorder->writer, file->mapped.path,
+			    file->mapped.build_id, file->mapped.build_id_size);
+	}
 	return perfdata_end(&recorder->writer, &about, err);
 }
 

@@ -146,7 +146,7 @@ static int rows_try(
 		       memcmp(file->build_id, facts->build_id, file->build_id_size) == 0;
 	else
 		same = rows_same_inode(file, &st, by_mapping) &&
-		       (!file->was || regular_is_same(file->was, &st));
+		       (!file->was_seen || regular_is_same(&file->was, &st));
 	if (same) {
 		rows->is_elsewhere = stat(file->path, &here) != 0 ||
 				     here.st_dev != st.st_dev || here.st_ino != st.st_ino;

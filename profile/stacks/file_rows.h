@@ -13,6 +13,7 @@
 #include "base/names/symbols.h"
 #include "include/eh2sframe-walk.h"
 #include "profile/profile.h"
+#include "profile/perfdata/event.h"
 #include "profile/stacks/spent.h"
 
 /* More parts with code are not kept. */
@@ -41,13 +42,14 @@ struct rows_file {
 	const char *path; /* as the kernel names it */
 	uint32_t pid;	  /* of a process that maps it, at start */
 	uint64_t start, end;
-	const uint8_t *build_id;
+	uint8_t build_id[EVENT_MAX_BUILD_ID];
 	uint32_t build_id_size; /* 0: not known */
-	/* Where no build-id is known. */
+	/* Where no build-id does: tell the file from another one that gets its name. */
 	uint32_t major, minor;
-	uint64_t inode;		/* 0: not known */
-	const struct stat *was; /* when the mapping was read; NULL: not known */
-	const uint8_t *image;	/* the file's bytes, or NULL */
+	uint64_t inode;	 /* 0: not known */
+	struct stat was; /* when the mapping was read */
+	bool was_seen;
+	const uint8_t *image; /* the file's bytes, or NULL */
 	size_t image_size;
 	/* Its process runs: then a file of others is converted apart (apart.h), and has its names in the
 	 * rows where it is elsewhere. */

@@ -75,19 +75,19 @@ static bool sample_kernel(struct load *load, const struct event *event, struct e
 /* A module of the profile for a file. */
 static bool sample_module(struct load *load, struct unwinder_file *file, struct err *err)
 {
-	const bool is_vdso = strcmp(file->path, "[vdso]") == 0;
-	struct profile_module module = {.path = file->path,
-	    .build_id_size = file->rows->facts.build_id_size,
+	const struct facts *facts = &file->rows->facts;
+	struct profile_module module = {.path = (char *)(uintptr_t)file->mapped.path,
+	    .build_id_size = facts->build_id_size,
 	    .flags = file->failed ? PROFILE_MODULE_OFFSETS : 0,
-	    .image = is_vdso ? (uint8_t *)(uintptr_t)load->unwinder.vdso : NULL,
-	    .image_size = is_vdso ? load->unwinder.vdso_size : 0};
+	    .image = (uint8_t *)(uintptr_t)file->mapped.image,
+	    .image_size = file->mapped.image_size};
 
 	if (file->module != UINT32_MAX)
 		return true;
-	memcpy(module.build_id, file->rows->facts.build_id, module.build_id_size);
+	memcpy(module.build_id, facts->build_id, module.build_id_size);
 	if (module.build_id_size == 0) {
-		module.build_id_size = file->build_id_size;
-		memcpy(module.build_id, file->build_id, file->build_id_size);
+		module.build_id_size = file->mapped.build_id_size;
+		memcpy(module.build_id, file->mapped.build_id, module.build_id_size);
 	}
 	return profile_add_module(load->profile, &module, &file->module, err);
 }

@@ -77,18 +77,10 @@ ATTR_MUST_CHECK bool unwinder_walk(struct unwinder *unwinder, struct space *spac
 
 /* A mapped file. */
 struct unwinder_file {
-	char *path;
-	uint8_t build_id[EVENT_MAX_BUILD_ID];
-	uint32_t build_id_size;
-	/* Where no build-id does: tell the file from another one that gets its name. */
-	uint32_t major, minor;
-	uint64_t inode;
-	bool was_seen;
-	struct stat was;
-	uint32_t pid;
-	uint64_t start, end; /* of the first mapping */
-	bool opened;	     /* what follows is known */
-	bool is_many;	     /* stands for too many files of one path, and has no rows */
+	struct rows_file mapped; /* its path is owned */
+	uint32_t hash;		 /* of path and build-id */
+	bool opened;		 /* what follows is known */
+	bool is_many; /* stands for too many files of one path, and has no rows */
 	bool no_file; /* memory without a file, or of one that is only shared memory */
 	bool failed;
 	bool has_section;

@@ -30,19 +30,30 @@ static bool unwinder_is_no_file(const char *path)
 	return false;
 }
 
-static uint32_t unwinder_file_hash(
-    const char *path, const uint8_t *build_id, uint32_t build_id_size)
+static uint32_t unwinder_file_hash(const struct rows_file *file)
 {
 	/* Joined by their order, too: a path and a build-id of the same bytes would cancel each other out. */
-	const uint64_t words[] = {hash_bytes((const uint8_t *)path, strlen(path)),
-	    hash_bytes(build_id, build_id_size)};
+	const uint64_t words[] = {
+	    hash_bytes((const uint8_t *)file->path, strlen(file->path)),
+	    hash_bytes(file->build_id, file->build_id_size)};
 
 	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
 }
 
+/* Lets a file be found by its hash. */
+static void unwinder_file_note(struct unwinder *unwinder, uint32_t number)
+{
+	uint32_t hash = unwinder->files[number]->hash;
+	struct slot *slot = slots_first(&unwinder->file_slots, hash);
+
+	while (slot->number)
+		slot = slots_next(&unwinder->file_slots, slot);
+	*slot = (struct slot){.hash = hash, .number = number + 1};
+}
+
 static void unwinder_file_free(struct unwinder_file *file)
 {
-	free(file->path);
+	free((char *)(uintptr_t)file->mapped.path);
 	free(file->index);
 	if (file->rows)
 		rows_free(file->rows);
@@ -67,22 +78,12 @@ static bool unwinder_files_sweep(struct unwinder *unwinder)
 	memset(unwinder->file_slots.list, 0,
 	    unwinder->file_slots.cap * sizeof(*unwinder->file_slots.list));
 	for (uint32_t i = 0; i < unwinder->n_files; i++) {
-		struct unwinder_file *file = unwinder->files[i];
-		struct slot *slot;
-		uint32_t hash;
-
-		if (file && !mapped[i]) {
-			unwinder_file_free(file);
-			unwinder->files[i] = file = NULL;
+		if (unwinder->files[i] && !mapped[i]) {
+			unwinder_file_free(unwinder->files[i]);
+			unwinder->files[i] = NULL;
 		}
-		if (!file)
-			continue;
-		hash =
-		    unwinder_file_hash(file->path, file->build_id, file->build_id_size);
-		slot = slots_first(&unwinder->file_slots, hash);
-		while (slot->number)
-			slot = slots_next(&unwinder->file_slots, slot);
-		*slot = (struct slot){.hash = hash, .number = i + 1};
+		if (unwinder->files[i])
+			unwinder_file_note(unwinder, i);
 	}
 	free(mapped);
 	memset(unwinder->cache.entries, 0,
@@ -121,102 +122,94 @@ static bool unwinder_file_number(
 	return true;
 }
 
-static bool unwinder_file_add(struct unwinder *unwinder, const struct event *map,
-    uint32_t hash, const struct stat *was, bool is_many, uint32_t *index, struct err *err)
+static bool unwinder_file_add(struct unwinder *unwinder, const struct rows_file *mapped,
+    uint32_t hash, bool is_many, uint32_t *index, struct err *err)
 {
 	struct unwinder_file *file;
-	struct slot *slot;
 
 	if (!unwinder_file_number(unwinder, index, err) || *index == SPACE_NO_FILE)
 		return *index == SPACE_NO_FILE;
-	file = calloc(1, sizeof(*file));
-	if (file)
-		file->path = strdup(map->text);
-	if (!file || !file->path) {
+	file = malloc(sizeof(*file));
+	if (!file)
+		return err_set_nomem(err);
+	*file = (struct unwinder_file){
+	    .mapped = *mapped, .hash = hash, .is_many = is_many, .module = UINT32_MAX};
+	file->mapped.path = strdup(mapped->path);
+	if (!file->mapped.path) {
 		free(file);
 		return err_set_nomem(err);
 	}
-	file->pid = map->pid;
-	file->start = map->start;
-	file->end = map->start + map->size;
-	file->was_seen = was != NULL;
-	if (was)
-		file->was = *was;
-	file->major = map->major;
-	file->minor = map->minor;
-	file->inode = map->inode;
-	file->build_id_size = map->build_id_size;
-	if (map->build_id_size)
-		memcpy(file->build_id, map->build_id, map->build_id_size);
-	file->module = UINT32_MAX;
-	file->is_many = is_many;
 	unwinder->files[*index] = file;
-	slot = slots_first(&unwinder->file_slots, hash);
-	while (slot->number)
-		slot = slots_next(&unwinder->file_slots, slot);
-	*slot = (struct slot){.hash = hash, .number = *index + 1};
+	unwinder_file_note(unwinder, *index);
 	return true;
 }
 
-/* True if a file is that of a mapping, by name and build-id. */
-static bool unwinder_file_is(const struct unwinder_file *file, const struct event *map)
+/* True if both have one name and one build-id. */
+static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *b)
 {
-	return strcmp(file->path, map->text) == 0 &&
-	       file->build_id_size == map->build_id_size &&
-	       (!map->build_id_size ||
-		   memcmp(file->build_id, map->build_id, map->build_id_size) == 0);
+	return strcmp(a->path, b->path) == 0 && a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+/* True if both are one file at that name, as far as that is known. */
+static bool unwinder_file_same(const struct rows_file *a, const struct rows_file *b)
+{
+	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
+	       (!a->was_seen || !b->was_seen || regular_is_same(&a->was, &b->was));
 }
 
 bool unwinder_file_get(
     struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err)
 {
+	struct rows_file wanted = {.path = map->text,
+	    .pid = unwinder->live ? map->pid : 0,
+	    .start = map->start,
+	    .end = map->start + map->size,
+	    .build_id_size = map->build_id_size,
+	    .major = map->major,
+	    .minor = map->minor,
+	    .inode = map->inode,
+	    .live = unwinder->live,
+	    .facts_only = unwinder->no_rows};
 	uint32_t hash, many = SPACE_NO_FILE;
 	size_t versions = 0;
-	struct rows_file look;
-	struct stat st;
-	bool seen;
-	struct unwinder_file *file;
 	struct slot *slot;
 
 	*index = SPACE_NO_FILE;
 	if (unwinder_is_no_file(map->text))
 		return true;
-	hash = unwinder_file_hash(map->text, map->build_id, map->build_id_size);
-	look = (struct rows_file){.path = map->text,
-	    .pid = map->pid,
-	    .major = map->major,
-	    .minor = map->minor,
-	    .inode = map->inode};
-	seen = unwinder->live && !map->build_id_size && rows_look(&look, &st);
+	if (map->build_id_size)
+		memcpy(wanted.build_id, map->build_id, map->build_id_size);
+	hash = unwinder_file_hash(&wanted);
+	wanted.was_seen =
+	    unwinder->live && !map->build_id_size && rows_look(&wanted, &wanted.was);
 	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
 		return err_set_nomem(err);
 	for (slot = slots_first(&unwinder->file_slots, hash); slot->number;
 	     slot = slots_next(&unwinder->file_slots, slot)) {
-		file = unwinder->files[slot->number - 1];
-		if (slot->hash != hash || !unwinder_file_is(file, map))
+		struct unwinder_file *file = unwinder->files[slot->number - 1];
+
+		if (slot->hash != hash || !unwinder_file_is(&file->mapped, &wanted))
 			continue;
 		if (file->is_many)
 			many = slot->number - 1;
-		if (file->is_many || file->inode != map->inode ||
-		    file->major != map->major || file->minor != map->minor ||
-		    (seen && file->was_seen && !regular_is_same(&file->was, &st))) {
+		if (file->is_many || !unwinder_file_same(&file->mapped, &wanted)) {
 			versions++;
 			continue;
 		}
 		/* The process that maps it now is more likely to be there when it is read. */
 		if (!file->opened) {
-			file->pid = map->pid;
-			file->start = map->start;
-			file->end = map->start + map->size;
+			file->mapped.pid = wanted.pid;
+			file->mapped.start = wanted.start;
+			file->mapped.end = wanted.end;
 		}
 		*index = slot->number - 1;
 		return true;
 	}
 	/* A program that writes itself again and again. */
 	*index = many;
-	return many != SPACE_NO_FILE ||
-	       unwinder_file_add(unwinder, map, hash, seen ? &st : NULL,
-		   versions >= UNWINDER_VERSIONS, index, err);
+	return many != SPACE_NO_FILE || unwinder_file_add(unwinder, &wanted, hash,
+					    versions >= UNWINDER_VERSIONS, index, err);
 }
 
 /* Opens the section at the file's made-up addresses, with its index. */
@@ -242,18 +235,7 @@ static bool unwinder_section(struct unwinder_file *file, uint32_t index, struct 
 bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *err)
 {
 	struct unwinder_file *file = unwinder->files[index];
-	struct rows_file wanted = {.path = file->path,
-	    .pid = unwinder->live ? file->pid : 0,
-	    .start = file->start,
-	    .end = file->end,
-	    .build_id = file->build_id,
-	    .build_id_size = file->build_id_size,
-	    .major = file->major,
-	    .minor = file->minor,
-	    .inode = file->inode,
-	    .live = unwinder->live,
-	    .facts_only = unwinder->no_rows,
-	    .was = file->was_seen ? &file->was : NULL};
+	struct rows_file *mapped = &file->mapped;
 	struct err why = {.kind = ERR_LIMIT};
 
 	if (file->opened)
@@ -265,16 +247,16 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	file->opened = true;
 	if (file->no_file)
 		return true;
-	if (strcmp(file->path, "[vdso]") == 0) {
-		wanted.image = unwinder->vdso;
-		wanted.image_size = unwinder->vdso_size;
+	if (strcmp(mapped->path, "[vdso]") == 0) {
+		mapped->image = unwinder->vdso;
+		mapped->image_size = unwinder->vdso_size;
 	}
-	if (file->is_many || !rows_make(&unwinder->rows, &wanted, file->rows, &why)) {
+	if (file->is_many || !rows_make(&unwinder->rows, mapped, file->rows, &why)) {
 		if (why.kind == ERR_NOMEM)
 			return err_set_nomem(err);
 		/* Then it is code that was made at run time. Only ELF files have build-ids. */
-		file->no_file = unwinder_may_be_file(file->path) &&
-				!file->build_id_size && file->rows->facts.n_parts == 0;
+		file->no_file = unwinder_may_be_file(mapped->path) &&
+				!mapped->build_id_size && file->rows->facts.n_parts == 0;
 		if (file->no_file)
 			return true;
 		/* Its tables may be right where its CFI is not. */
