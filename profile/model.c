@@ -51,15 +51,7 @@ bool profile_set_text(char **text, const char *value, struct err *err)
 
 bool profile_init(struct profile *profile, struct err *err)
 {
-	struct profile_info *info = &profile->info;
-
 	memset(profile, 0, sizeof(*profile));
-	if (!profile_set_text(&info->event, "", err) ||
-	    !profile_set_text(&info->unit, "", err) ||
-	    !profile_set_text(&info->command, "", err) ||
-	    !profile_set_text(&info->host, "", err) ||
-	    !profile_set_text(&info->release, "", err))
-		return false;
 	if (!vec_reserve(&profile->stacks, &profile->cap_stacks, 1))
 		return err_set_nomem(err);
 	memset(profile->stacks, 0, sizeof(*profile->stacks));

@@ -118,7 +118,7 @@ enum profile_machine { /* as enum eh2sframe_walk_machine */
 	PROFILE_S390X = 3,
 };
 
-/* What was recorded, and how. Strings are never NULL. */
+/* What was recorded, and how. Strings are NULL until a recording is loaded. */
 struct profile_info {
 	uint32_t machine;   /* enum profile_machine */
 	uint32_t frequency; /* samples a second and processor */

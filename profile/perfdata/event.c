@@ -179,21 +179,6 @@ static bool event_read_map(
 	return !rd->failed && event->size <= UINT64_MAX - event->start;
 }
 
-/* The end of a record says who and when. */
-static void event_read_id(const uint8_t *bytes, size_t size,
-    const struct event_layout *layout, struct event *event)
-{
-	size_t after = event_size_of(layout, PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
-	struct rd rd;
-
-	event->time = event_time(bytes, size, layout);
-	if (!(layout->sample_type & PERF_SAMPLE_CPU))
-		return;
-	event_init_rd(&rd, bytes, size);
-	rd_seek(&rd, size - after);
-	event->cpu = rd_u32(&rd);
-}
-
 bool event_read(const uint8_t *bytes, size_t size, const struct event_layout *layout,
     struct event *event)
 {
@@ -211,8 +196,7 @@ bool event_read(const uint8_t *bytes, size_t size, const struct event_layout *la
 	/* perf's own records have no such end. */
 	if (size < EVENT_HEADER_SIZE + id_size)
 		return header.type != PERF_RECORD_MMAP2;
-	if (id_size)
-		event_read_id(bytes, size, layout, event);
+	event->time = event_time(bytes, size, layout);
 	event_init_rd(&rd, bytes, size - id_size);
 	switch (header.type) {
 	case PERF_RECORD_MMAP:

@@ -28,7 +28,8 @@ struct event_layout {
 	uint64_t read_format; /* PERF_FORMAT_* */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_* */
 	uint64_t registers; /* a bit for each by perf's number, as in sample_regs_user */
-	bool id_all;	    /* other records than samples say who and when at their end */
+	uint64_t
+	    id_all; /* not 0: other records than samples say who and when at their end */
 };
 
 struct event_layout event_layout(const struct perf_event_attr *attr);

@@ -172,6 +172,20 @@ const char *perfdata_name(const struct perfdata *perfdata, uint32_t pid, uint64_
 	return found ? perfdata->name_texts + found->at : NULL;
 }
 
+void perfdata_identify(const struct perfdata *perfdata, struct event *event)
+{
+	const struct perfdata_build_id wanted = {.path = event->text}, *found = NULL;
+
+	if (event->kind == EVENT_MAP && !event->build_id_known && perfdata->n_build_ids)
+		found = bsearch(&wanted, perfdata->build_ids, perfdata->n_build_ids,
+		    sizeof(wanted), feature_compare);
+	if (!found)
+		return;
+	event->build_id = found->id;
+	event->build_id_size = found->size;
+	event->build_id_known = true;
+}
+
 /* Reads a section into memory that stays. What is not there is left out. */
 static bool feature_read(struct perfdata *perfdata, unsigned int feature,
     const struct perfdata_section *section, struct err *err)

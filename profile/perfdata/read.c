@@ -124,13 +124,6 @@ static bool read_attrs(
 	return true;
 }
 
-static bool read_layouts_equal(const struct event_layout *a, const struct event_layout *b)
-{
-	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
-	       a->branches == b->branches && a->registers == b->registers &&
-	       a->id_all == b->id_all;
-}
-
 static bool read_is_dummy(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
@@ -146,7 +139,7 @@ static bool read_check_attrs(struct perfdata *perfdata, struct err *err)
 
 		if (first->sample_type & other->sample_type & PERF_SAMPLE_IDENTIFIER)
 			continue;
-		if (!read_layouts_equal(first, other))
+		if (memcmp(first, other, sizeof(*first)) != 0)
 			return err_set(err, ERR_UNSUPPORTED,
 			    "the records of %zu events cannot be told apart; record one "
 			    "event",

@@ -103,4 +103,7 @@ const uint8_t *perfdata_bytes(
 ATTR_MUST_CHECK bool perfdata_features(
     struct perfdata *perfdata, const uint64_t bits[4], struct err *err);
 
+/* Files that were mapped say who they are by the table at the end where the kernel did not. */
+void perfdata_identify(const struct perfdata *perfdata, struct event *event);
+
 #endif

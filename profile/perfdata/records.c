@@ -27,19 +27,12 @@ static const struct perfdata_attr *records_attr(
 /* True for the records that struct event knows. */
 static bool records_is_known(uint32_t type)
 {
-	switch (type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
-	case PERF_RECORD_SAMPLE:
-		return true;
-	default:
-		return false;
-	}
+	const uint32_t known = 1 << PERF_RECORD_MMAP | 1 << PERF_RECORD_MMAP2 |
+			       1 << PERF_RECORD_COMM | 1 << PERF_RECORD_FORK |
+			       1 << PERF_RECORD_EXIT | 1 << PERF_RECORD_LOST |
+			       1 << PERF_RECORD_LOST_SAMPLES | 1 << PERF_RECORD_SAMPLE;
+
+	return type < 32 && known >> type & 1;
 }
 
 static bool records_note(struct perfdata *perfdata, uint64_t offset, const uint8_t *bytes,
@@ -128,29 +121,6 @@ static bool records_sort(struct perfdata *perfdata, struct err *err)
 	return true;
 }
 
-/* Files that were mapped say who they are by the table at the end where the kernel did not. */
-static void records_identify(const struct perfdata *perfdata, struct event *event)
-{
-	size_t low = 0, n = perfdata->n_build_ids;
-
-	if (event->kind != EVENT_MAP || event->build_id_known)
-		return;
-	while (low < n) {
-		size_t middle = low + (n - low) / 2;
-
-		if (strcmp(perfdata->build_ids[middle].path, event->text) < 0)
-			low = middle + 1;
-		else
-			n = middle;
-	}
-	if (low == perfdata->n_build_ids ||
-	    strcmp(perfdata->build_ids[low].path, event->text) != 0)
-		return;
-	event->build_id = perfdata->build_ids[low].id;
-	event->build_id_size = perfdata->build_ids[low].size;
-	event->build_id_known = true;
-}
-
 bool perfdata_each(
     struct perfdata *perfdata, perfdata_fn *take, void *context, struct err *err)
 {
@@ -174,7 +144,7 @@ bool perfdata_each(
 			continue;
 		if (!event.weight)
 			event.weight = attr->attr.freq ? 1 : attr->attr.sample_period;
-		records_identify(perfdata, &event);
+		perfdata_identify(perfdata, &event);
 		if (!take(context, &event, err))
 			return false;
 	}

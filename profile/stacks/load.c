@@ -120,11 +120,6 @@ static bool sample_new_frame(struct load *load, const struct space *space,
 	return profile_add_frame(load->profile, &frame, &place->frame, err);
 }
 
-_Static_assert((int)EH2SFRAME_WALK_FRAME_EXACT == PROFILE_FRAME_EXACT &&
-		   (int)PERFDATA_FRAME_EXACT == PROFILE_FRAME_EXACT &&
-		   (int)PERFDATA_FRAME_GUESSED == PROFILE_FRAME_GUESSED,
-    "flags of frames are the same in all three");
-
 /* The program's frames, which are known by their PCs. */
 static bool sample_user(struct load *load, struct space *space,
     const struct perfdata_walked *walked, struct err *err)

@@ -21,6 +21,18 @@ enum profile_machine unwinder_machine(void)
 #endif
 }
 
+uint64_t unwinder_register_mask(enum profile_machine machine)
+{
+	static const uint64_t MASKS[] = {
+	    [PROFILE_X86_64] = UINT64_C(0xff0fff),
+	    [PROFILE_AARCH64] = UINT64_C(0x1ffffffff),
+	    /* General registers, mask and address of the PSW. */
+	    [PROFILE_S390X] = UINT64_C(0x30000ffff),
+	};
+
+	return MASKS[machine];
+}
+
 bool unwinder_begin(
     struct unwinder *unwinder, enum profile_machine machine, struct err *err)
 {

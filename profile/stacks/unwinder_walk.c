@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "profile/perfdata/format.h"
 #include "profile/stacks/unwinder.h"
 
 /* Code behind a program's entry that has no rows is the outermost frame: the loader's first
@@ -19,7 +20,20 @@ enum { WALK_ENTRY_FRAMES = 2 };
 /* perf's number of each register in the order of DWARF: arch/ARCH/include/uapi/asm/perf_regs.h. */
 static const uint8_t WALK_X86_64[] = {
     0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
-enum { WALK_S390X_PC = 33 };
+
+/* How many registers of DWARF a sample has, perf's number of the PC, and which registers are SP, FP and RA; RA 0: none. */
+static const struct walk_machine {
+	uint8_t n, pc, sp, fp, ra;
+} WALK_MACHINES[] = {
+    [PROFILE_X86_64] = {sizeof(WALK_X86_64), 8, 7, 6, 0},
+    [PROFILE_AARCH64] = {EH2SFRAME_WALK_N_REGISTERS, 32, 31, 29, 30},
+    [PROFILE_S390X] = {16, 33, 15, 11, 14},
+};
+
+_Static_assert((int)EH2SFRAME_WALK_FRAME_EXACT == PROFILE_FRAME_EXACT &&
+		   (int)PERFDATA_FRAME_EXACT == PROFILE_FRAME_EXACT &&
+		   (int)PERFDATA_FRAME_GUESSED == PROFILE_FRAME_GUESSED,
+    "flags of frames are the same in all three");
 
 /* A walk. */
 struct walk {
@@ -68,31 +82,18 @@ static uint64_t walk_register(const struct event *event, unsigned int number)
 static void walk_begin(
     struct walk *walk, const struct event *event, struct eh2sframe_walk_frame *frame)
 {
-	uint32_t machine = walk->unwinder->machine;
+	const bool mapped = walk->unwinder->machine == PROFILE_X86_64;
+	const struct walk_machine *machine = &WALK_MACHINES[walk->unwinder->machine];
 
-	*frame = (struct eh2sframe_walk_frame){
-	    .registers = walk->registers, .flags = EH2SFRAME_WALK_FRAME_EXACT};
-	if (machine == PROFILE_X86_64) {
-		for (size_t i = 0; i < sizeof(WALK_X86_64); i++)
-			walk->registers[i] = walk_register(event, WALK_X86_64[i]);
-		frame->pc = walk->registers[16];
-		frame->sp = walk->registers[7];
-		frame->fp = walk->registers[6];
-	} else if (machine == PROFILE_AARCH64) {
-		for (unsigned int i = 0; i < EH2SFRAME_WALK_N_REGISTERS; i++)
-			walk->registers[i] = walk_register(event, i);
-		frame->pc = walk->registers[32];
-		frame->sp = walk->registers[31];
-		frame->fp = walk->registers[29];
-		frame->ra = walk->registers[30];
-		frame->flags |= EH2SFRAME_WALK_FRAME_RA;
-	} else {
-		for (unsigned int i = 0; i < 16; i++)
-			walk->registers[i] = walk_register(event, i);
-		frame->pc = walk_register(event, WALK_S390X_PC);
-		frame->sp = walk->registers[15];
-		frame->fp = walk->registers[11];
-		frame->ra = walk->registers[14];
+	for (unsigned int i = 0; i < machine->n; i++)
+		walk->registers[i] = walk_register(event, mapped ? WALK_X86_64[i] : i);
+	*frame = (struct eh2sframe_walk_frame){.registers = walk->registers,
+	    .flags = EH2SFRAME_WALK_FRAME_EXACT,
+	    .pc = walk_register(event, machine->pc),
+	    .sp = walk->registers[machine->sp],
+	    .fp = walk->registers[machine->fp]};
+	if (machine->ra) {
+		frame->ra = walk->registers[machine->ra];
 		frame->flags |= EH2SFRAME_WALK_FRAME_RA;
 	}
 	walk->copy = event->stack;
@@ -100,28 +101,13 @@ static void walk_begin(
 	walk->copy_size = event->stack_size;
 }
 
-uint64_t unwinder_register_mask(enum profile_machine machine)
-{
-	switch (machine) {
-	case PROFILE_X86_64:
-		return UINT64_C(0xff0fff);
-	case PROFILE_AARCH64:
-		return UINT64_C(0x1ffffffff);
-	case PROFILE_S390X:
-		return UINT64_C(
-		    0x30000ffff); /* general registers, mask and address of the PSW */
-	}
-	return 0;
-}
-
 /* Where a PC is in its file. */
-static bool walk_find_place(struct walk *walk, const struct eh2sframe_walk_frame *at,
-    struct unwinder_place *place, struct err *err)
+static bool walk_find_place(struct unwinder *unwinder, struct space *space,
+    const struct eh2sframe_walk_frame *at, struct unwinder_place *place, struct err *err)
 {
-	struct unwinder *unwinder = walk->unwinder;
 	bool exact = at->flags & EH2SFRAME_WALK_FRAME_EXACT;
 	const struct space_map *map =
-	    walk->space ? space_map_find(walk->space, at->pc - !exact) : NULL;
+	    space ? space_map_find(space, at->pc - !exact) : NULL;
 	const struct unwinder_file *file;
 	uint64_t address;
 
@@ -150,15 +136,12 @@ bool unwinder_place_find(struct unwinder *unwinder, struct space *space,
 	    (at->flags & (EH2SFRAME_WALK_FRAME_EXACT | EH2SFRAME_WALK_FRAME_GUESSED)) |
 	    128;
 	struct unwinder_place *place = unwinder_place(unwinder, at->pc, key);
-	struct walk walk;
 
 	*found = place;
 	if (place->pc == at->pc && place->key == key)
 		return true;
-	walk.unwinder = unwinder;
-	walk.space = space;
 	place->key = 0;
-	if (!walk_find_place(&walk, at, place, err))
+	if (!walk_find_place(unwinder, space, at, place, err))
 		return false;
 	place->key = key;
 	return true;
@@ -176,7 +159,8 @@ static enum eh2sframe_walk_why walk_find_guessed(struct walk *walk, uint64_t pc)
 
 	if (!space_map_find(walk->space, pc))
 		return EH2SFRAME_WALK_WHY_NO_MODULE;
-	if (!walk_find_place(walk, &at, &place, &err) || place.known == pc)
+	if (!walk_find_place(walk->unwinder, walk->space, &at, &place, &err) ||
+	    place.known == pc)
 		return EH2SFRAME_WALK_WHY_NO_ROW;
 	file = walk->unwinder->files[place.file];
 	return file->has_section
@@ -255,13 +239,10 @@ static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
 		if (!unwinder_place_find(unwinder, walk->space, frame, &place, err))
 			return false;
 		unwinder->pcs[walked->n] = frame->pc;
-		unwinder->flags[walked->n++] =
-		    (uint8_t)((frame->flags & EH2SFRAME_WALK_FRAME_EXACT
-				      ? PROFILE_FRAME_EXACT
-				      : 0) |
-			      (frame->flags & EH2SFRAME_WALK_FRAME_GUESSED
-				      ? PROFILE_FRAME_GUESSED
-				      : 0));
+		unwinder->flags[walked->n] = frame->flags & PROFILE_FRAME_EXACT;
+		if (frame->flags & EH2SFRAME_WALK_FRAME_GUESSED)
+			unwinder->flags[walked->n] |= PROFILE_FRAME_GUESSED;
+		walked->n++;
 		guessed |= frame->flags & EH2SFRAME_WALK_FRAME_GUESSED;
 		frame->pc = place->known;
 		walk->pc = frame->pc - !(frame->flags & EH2SFRAME_WALK_FRAME_EXACT);
