@@ -61,10 +61,8 @@ bool profile_init(struct profile *profile, struct err *err)
 
 void profile_free(struct profile *profile)
 {
-	for (size_t i = 0; i < profile->n_modules; i++) {
+	for (size_t i = 0; i < profile->n_modules; i++)
 		free(profile->modules[i].path);
-		free(profile->modules[i].image);
-	}
 	for (size_t i = 0; i < profile->n_frames; i++)
 		free(profile->frames[i].name);
 	for (size_t i = 0; i < profile->n_threads; i++)
@@ -107,24 +105,6 @@ static bool model_same_module(
 	       strcmp(a->path, b->path) == 0;
 }
 
-static bool model_copy_module(
-    const struct profile_module *from, struct profile_module *to, struct err *err)
-{
-	*to = *from;
-	to->image = NULL;
-	to->path = strdup(from->path);
-	if (to->path && from->image_size) {
-		to->image = malloc(from->image_size);
-		if (to->image)
-			memcpy(to->image, from->image, from->image_size);
-	}
-	if (to->path && !to->image == !from->image_size)
-		return true;
-	free(to->path);
-	free(to->image);
-	return err_set_nomem(err);
-}
-
 bool profile_add_module(struct profile *profile, const struct profile_module *module,
     uint32_t *index, struct err *err)
 {
@@ -132,6 +112,7 @@ bool profile_add_module(struct profile *profile, const struct profile_module *mo
 	    hash_bytes((const uint8_t *)module->path, strlen(module->path)),
 	    hash_bytes(module->build_id, module->build_id_size), module->flags};
 	uint32_t hash = model_hash(key, sizeof(key));
+	struct profile_module *added;
 	struct slot *slot;
 
 	if (!MODEL_RESERVE(profile, profile->modules, profile->cap_modules,
@@ -144,7 +125,10 @@ bool profile_add_module(struct profile *profile, const struct profile_module *mo
 		    model_same_module(&profile->modules[*index], module))
 			return true;
 	}
-	if (!model_copy_module(module, &profile->modules[profile->n_modules], err))
+	added = &profile->modules[profile->n_modules];
+	*added = *module;
+	added->path = NULL;
+	if (!profile_set_text(&added->path, module->path, err))
 		return false;
 	*index = (uint32_t)profile->n_modules++;
 	*slot = (struct slot){.hash = hash, .number = *index + 1};

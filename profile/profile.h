@@ -59,8 +59,8 @@ struct profile_module {
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 	uint32_t build_id_size; /* 0: it has none */
 	uint32_t flags;		/* enum profile_module_flags */
-	/* Bytes of the ELF file where no file has them: the vDSO. Or NULL. */
-	uint8_t *image;
+	/* Bytes of the ELF file where no file has them: the vDSO. Borrowed; or NULL. */
+	const uint8_t *image;
 	size_t image_size;
 };
 

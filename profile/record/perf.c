@@ -102,20 +102,18 @@ static bool perf_map_one(struct perf_ring *ring, struct err *err)
 
 static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
 {
-	struct perf_ring *ring = perf_ring_of(perf, cpu), *more;
+	struct perf_ring *ring;
 
-	if (!vec_reserve(&perf->fds, &perf->cap_fds, perf->n_fds + 1)) {
+	if (!vec_reserve(&perf->fds, &perf->cap_fds, perf->n_fds + 1) ||
+	    !vec_reserve(&perf->rings, &perf->cap_rings, perf->n_rings + 1)) {
 		close(fd);
 		return err_set_nomem(err);
 	}
 	perf->fds[perf->n_fds++] = fd;
+	ring = perf_ring_of(perf, cpu);
 	if (ring)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 ||
 		       err_set_errno(err, "a ring for two events failed");
-	more = reallocarray(perf->rings, perf->n_rings + 1, sizeof(*perf->rings));
-	if (!more)
-		return err_set_nomem(err);
-	perf->rings = more;
 	perf->rings[perf->n_rings] = (struct perf_ring){.fd = fd, .cpu = cpu};
 	/* Other events can write to it only when it is mapped. */
 	return perf_map_one(&perf->rings[perf->n_rings++], err);

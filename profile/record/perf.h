@@ -28,7 +28,7 @@ struct perf_ring {
 struct perf {
 	struct perf_event_attr attr;
 	struct perf_ring *rings;
-	size_t n_rings;
+	size_t n_rings, cap_rings;
 	int *fds; /* of all events */
 	size_t n_fds, cap_fds;
 	struct pollfd *polls; /* one more than there are rings, the last one free */

@@ -231,9 +231,8 @@ static bool rows_read_names(const uint8_t *bytes, size_t size, const char *path,
     struct rows *rows, struct err *err)
 {
 	const struct naming_options options = {0};
-	const struct profile_module module = {.path = (char *)(uintptr_t)path,
-	    .image = (uint8_t *)(uintptr_t)bytes,
-	    .image_size = size};
+	const struct profile_module module = {
+	    .path = (char *)(uintptr_t)path, .image = bytes, .image_size = size};
 	struct table table = {0};
 	bool ok = table_read_module(&module, &options, &table, err);
 

@@ -79,7 +79,7 @@ static bool sample_module(struct load *load, struct unwinder_file *file, struct 
 	struct profile_module module = {.path = (char *)(uintptr_t)file->mapped.path,
 	    .build_id_size = facts->build_id_size,
 	    .flags = file->failed ? PROFILE_MODULE_OFFSETS : 0,
-	    .image = (uint8_t *)(uintptr_t)file->mapped.image,
+	    .image = file->mapped.image,
 	    .image_size = file->mapped.image_size};
 
 	if (file->module != UINT32_MAX)

@@ -1,39 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/stacks/rows_apart.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/sandbox/apart.h"
 
-/* What the process answers: this, the section, the rules, the symbols, and the text of their names. */
+/* What the process answers: this, the section, the rules, the symbols, whose names are where they begin in the text, and the
+ * text. */
 struct rows_answer {
 	struct err err; /* kind ERR_NONE: it went well */
 	uint64_t size, address, n_extra, n_symbols, n_text, dynamic;
-};
-
-struct rows_symbol {
-	uint64_t addr, size;
-	uint32_t name, rank; /* name: where it begins in the text */
 };
 
 struct rows_work {
 	const char *path;
 	bool names;
 };
-
-static bool rows_write_symbols(int fd, const struct rows *rows)
-{
-	for (size_t i = 0; i < rows->symbols.n; i++) {
-		const struct symbol *symbol = &rows->symbols.list[i];
-		const struct rows_symbol one = {symbol->addr, symbol->size,
-		    (uint32_t)(symbol->name - rows->names), symbol->rank};
-
-		if (!apart_write(fd, &one, sizeof(one)))
-			return false;
-	}
-	return true;
-}
 
 /* In the process. */
 static bool rows_work(void *context, int out)
@@ -46,6 +28,9 @@ static bool rows_work(void *context, int out)
 		APART_FIRST_FILE, work->path, work->names, &rows, &answer.err) &&
 	    answer.err.kind == ERR_NONE)
 		answer.err.kind = ERR_UNSUPPORTED;
+	for (size_t i = 0; i < rows.symbols.n; i++)
+		rows.symbols.list[i].name =
+		    (char *)(uintptr_t)(rows.symbols.list[i].name - rows.names);
 	answer.size = rows.size;
 	answer.address = rows.address;
 	answer.n_extra = rows.n_extra;
@@ -55,7 +40,8 @@ static bool rows_work(void *context, int out)
 	return apart_write(out, &answer, sizeof(answer)) &&
 	       apart_write(out, rows.section, rows.size) &&
 	       apart_write(out, rows.extra, rows.n_extra * sizeof(*rows.extra)) &&
-	       rows_write_symbols(out, &rows) &&
+	       apart_write(
+		   out, rows.symbols.list, rows.symbols.n * sizeof(*rows.symbols.list)) &&
 	       apart_write(out, rows.names, rows.n_names);
 }
 
@@ -78,24 +64,19 @@ static bool rows_check_extra(const struct rows *rows)
 	return true;
 }
 
-static bool rows_take_symbols(
-    const struct rows_answer *answer, const struct rows_symbol *from, struct rows *rows)
+static bool rows_check_symbols(struct rows *rows)
 {
-	rows->n_names = answer->n_text;
-	rows->symbols.dynamic = answer->dynamic != 0;
-	if (answer->n_text && (!rows->names || rows->names[answer->n_text - 1]))
+	struct symbol *list = rows->symbols.list;
+
+	if (rows->n_names && (!rows->names || rows->names[rows->n_names - 1]))
 		return false;
-	for (size_t i = 0; i < answer->n_symbols; i++) {
-		const struct symbol symbol = {.addr = from[i].addr,
-		    .size = from[i].size,
-		    .name = rows->names + from[i].name,
-		    .rank = (uint8_t)from[i].rank};
+	for (size_t i = 0; i < rows->symbols.n; i++) {
+		uintptr_t name = (uintptr_t)list[i].name;
 
 		/* In their order, as the one that is shown is the last of its address. */
-		if (from[i].name >= answer->n_text ||
-		    (i && from[i].addr < from[i - 1].addr) ||
-		    !symbols_add(&rows->symbols, &symbol))
+		if (name >= rows->n_names || (i && list[i].addr < list[i - 1].addr))
 			return false;
+		list[i].name = rows->names + name;
 	}
 	return true;
 }
@@ -106,7 +87,6 @@ static bool rows_read_answer(
 {
 	struct rows_answer answer;
 	const uint8_t *at = bytes + sizeof(answer);
-	struct rows_symbol *symbols;
 	uint64_t left = size - sizeof(answer), extra_size, symbols_size;
 	bool ok;
 
@@ -119,7 +99,7 @@ static bool rows_read_answer(
 	if (answer.n_extra > left || answer.n_symbols > left)
 		return err_set(err, ERR_INTERNAL, "an answer that is no answer");
 	extra_size = answer.n_extra * sizeof(*rows->extra);
-	symbols_size = answer.n_symbols * sizeof(*symbols);
+	symbols_size = answer.n_symbols * sizeof(*rows->symbols.list);
 	if (answer.size > left || answer.n_text > left ||
 	    answer.size + extra_size + symbols_size + answer.n_text != left)
 		return err_set(err, ERR_INTERNAL, "an answer that is no answer");
@@ -128,12 +108,15 @@ static bool rows_read_answer(
 	rows->n_extra = answer.n_extra;
 	rows->section = apart_take(&at, answer.size);
 	rows->extra = apart_take(&at, extra_size);
-	symbols = apart_take(&at, symbols_size);
+	rows->symbols = (struct symbols){.list = apart_take(&at, symbols_size),
+	    .n = answer.n_symbols,
+	    .cap = answer.n_symbols,
+	    .dynamic = answer.dynamic != 0};
 	rows->names = apart_take(&at, answer.n_text);
+	rows->n_names = answer.n_text;
 	ok = !rows->section == !answer.size && !rows->extra == !extra_size &&
-	     !symbols == !symbols_size && rows_check_extra(rows) &&
-	     rows_take_symbols(&answer, symbols, rows);
-	free(symbols);
+	     !rows->symbols.list == !symbols_size && rows_check_extra(rows) &&
+	     rows_check_symbols(rows);
 	/* A walk must not find rules that were refused. */
 	if (!ok)
 		rows_free(rows);
