@@ -154,11 +154,8 @@ bool recorder_begin(
 	const enum profile_machine machine = unwinder_machine();
 	sigset_t signals;
 
-	*recorder = (struct recorder){.args = args,
-	    .fd = -1,
-	    .signals = -1,
-	    .start = {-1, -1},
-	    .failure = {-1, -1}};
+	*recorder =
+	    (struct recorder){.args = args, .fd = -1, .signals = -1, .talk = {-1, -1}};
 	/* They tell of the end, also while the parent has not asked for it. Linux 5.3. */
 	for (size_t i = 0; i < args->n_pids; i++)
 		recorder->processes[i] = (int)syscall(SYS_pidfd_open, args->pids[i], 0);

@@ -41,10 +41,10 @@ struct recorder {
 	uint64_t sampled, used;
 	/* The command. */
 	pid_t child;
-	sigset_t mask;	/* of signals, from before */
-	bool ignored;	/* SIGCHLD was */
-	int start[2];	/* a byte lets it run */
-	int failure[2]; /* its errno, when it cannot be run */
+	sigset_t mask; /* of signals, from before */
+	bool ignored;  /* SIGCHLD was */
+	/* Sockets: of this process, and the command's. A byte lets it run; its errno comes when it cannot be run. */
+	int talk[2];
 	int status;	/* of wait */
 	int cannot_run; /* the status to exit with instead; 0: it ran */
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,21 +22,19 @@ static _Noreturn void command_child(struct recorder *recorder)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &recorder->mask, NULL);
 	/* An end without a byte: the recording does not begin. */
-	close(recorder->start[1]);
-	if (read(recorder->start[0], &byte, 1) != 1)
+	close(recorder->talk[0]);
+	if (read(recorder->talk[1], &byte, 1) != 1)
 		_exit(RECORD_FAILED);
 	execvp(command[0], command);
 	why = errno;
-	n = write(recorder->failure[1], &why, sizeof(why));
+	n = write(recorder->talk[1], &why, sizeof(why));
 	_exit(n < 0 || why == ENOENT ? RECORD_NOT_FOUND : RECORD_CANNOT_RUN);
 }
 
 bool recorder_command(struct recorder *recorder, struct err *err)
 {
-	if (pipe2(recorder->start, O_CLOEXEC) != 0)
-		return err_set_errno(err, "a pipe failed");
-	if (pipe2(recorder->failure, O_CLOEXEC) != 0)
-		return err_set_errno(err, "a pipe failed");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, recorder->talk) != 0)
+		return err_set_errno(err, "a socket failed");
 	recorder->child = fork();
 	if (recorder->child < 0) {
 		recorder->child = 0;
@@ -44,9 +42,8 @@ bool recorder_command(struct recorder *recorder, struct err *err)
 	}
 	if (recorder->child == 0)
 		command_child(recorder);
-	close(recorder->start[0]);
-	close(recorder->failure[1]);
-	recorder->start[0] = recorder->failure[1] = -1;
+	close(recorder->talk[1]);
+	recorder->talk[1] = -1;
 	return true;
 }
 
@@ -58,16 +55,12 @@ bool recorder_command_go(struct recorder *recorder, int *status, struct err *err
 	if (recorder->descendants.bits)
 		perf_switch(&recorder->perf, true);
 	do
-		n = write(recorder->start[1], "", 1);
+		n = write(recorder->talk[0], "", 1);
 	while (n < 0 && errno == EINTR);
-	close(recorder->start[1]);
-	recorder->start[1] = -1;
-	/* The pipe closes when the command runs. */
+	/* Its end closes when the command runs. */
 	do
-		n = read(recorder->failure[0], &why, sizeof(why));
+		n = read(recorder->talk[0], &why, sizeof(why));
 	while (n < 0 && errno == EINTR);
-	close(recorder->failure[0]);
-	recorder->failure[0] = -1;
 	if (n != sizeof(why))
 		return true;
 	*status = why == ENOENT ? RECORD_NOT_FOUND : RECORD_CANNOT_RUN;
@@ -79,11 +72,9 @@ bool recorder_command_go(struct recorder *recorder, int *status, struct err *err
 void recorder_command_drop(struct recorder *recorder)
 {
 	for (int i = 0; i < 2; i++) {
-		if (recorder->start[i] >= 0)
-			close(recorder->start[i]);
-		if (recorder->failure[i] >= 0)
-			close(recorder->failure[i]);
-		recorder->start[i] = recorder->failure[i] = -1;
+		if (recorder->talk[i] >= 0)
+			close(recorder->talk[i]);
+		recorder->talk[i] = -1;
 	}
 	while (recorder->child > 0) {
 		struct pollfd one = {.fd = recorder->signals, .events = POLLIN};
