@@ -12,7 +12,6 @@
 
 #include "base/regular.h"
 #include "include/eh2sframe.h"
-#include "profile/stacks/rows_apart.h"
 #include "profile/symbols/naming_table.h"
 
 /* A larger file is not converted. */

@@ -11,6 +11,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "base/names/symbols.h"
+#include "base/sandbox/apart.h"
 #include "include/eh2sframe-walk.h"
 #include "profile/profile.h"
 #include "profile/perfdata/event.h"
@@ -88,6 +89,12 @@ ATTR_MUST_CHECK bool rows_make(struct rows_made *made, const struct rows_file *f
 /* Reads an open file and makes its rows, and with names its symbols, in this process. */
 ATTR_MUST_CHECK bool rows_make_here(
     int fd, const char *path, bool names, struct rows *rows, struct err *err);
+/*
+ * rows_apart.c: the same in a process of its own, in the sandbox, with limits of memory and time, for files that anybody can write. What it
+ * answers is checked as the bytes of a stranger are. ERR_LIMIT: it took too much; ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool rows_make_apart(int fd, const char *path, bool names,
+    const struct apart_limits *limits, struct rows *rows, struct err *err);
 void rows_free(struct rows *rows); /* accepts a zeroed one */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/stacks/rows_apart.h"
+#include "profile/stacks/file_rows.h"
 
 #include <string.h>
 

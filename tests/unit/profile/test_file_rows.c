@@ -12,7 +12,6 @@
 #include "include/eh2sframe.h"
 #include "profile/mapped.h"
 #include "profile/perfdata/event.h"
-#include "profile/stacks/rows_apart.h"
 #include "profile/stacks/file_rows.h"
 #include "profile/stacks/unwinder.h"
 #include "tests/unit/unit.h"
