@@ -4,7 +4,7 @@
 cd "$1" || exit 1
 shift
 status=0 n=0
-headers=$(find base cfi code sframe gen walk cmd include profile tests/bench/compare -name '*.h' | LC_ALL=C sort)
+headers=$(find base cfi code sframe gen walk cmd include profile -name '*.h' | LC_ALL=C sort)
 for header in $headers; do
 	n=$((n + 1))
 	printf '#include "%s"\n#include "%s"\n' "$header" "$header" |

@@ -51,7 +51,6 @@ profile/record: base base/program include profile profile/fold profile/perfdata 
 profile/symbols: . base base/names base/sandbox include profile
 profile/output: base profile profile/symbols
 profile/fold: . base base/program include profile profile/output profile/symbols
-tests/bench/compare: base cfi gen/rows sframe
 """
 # The walker, also in the source trees of others.
 BEHIND = {"walk": {"walk"}}
@@ -66,7 +65,7 @@ def read(path):
 def sources():
     """Each file of the product, with its includes."""
     found = {}
-    for top in [*TOP.split()[:9], "tests/bench/compare"]:
+    for top in TOP.split()[:9]:
         for directory, _, names in os.walk(top):
             for name in names:
                 if name.endswith((".c", ".h")):

@@ -12,7 +12,7 @@ empty() { if [ -z "$2" ]; then ok "$1"; else not_ok "$1" "$2"; fi; }
 
 # Lines of NAME KIND FOLDER FILE LENGTH, where KIND is static or global. A definition has type and name at the
 # start of a line, and its body starts with a line that is `{`. The test "format" sees to that.
-mapfile -t files < <(find base cfi code sframe gen walk cmd profile tests/bench/compare -name '*.[ch]')
+mapfile -t files < <(find base cfi code sframe gen walk cmd profile -name '*.[ch]')
 awk '
 	FNR == 1 { name = "" }
 	/^[A-Za-z_].*\(/ && !/;$/ {
@@ -100,7 +100,6 @@ begin profile/record descendants main names perf picture proc queue record recor
 begin profile/symbols inlined naming table
 begin profile/output json_text output tree
 begin profile/fold fold main
-begin tests/bench/compare formats main
 empty 'each folder has its words' "$(cut -d' ' -f3 "$functions" | sort -u | while read -r folder; do
 	case " $known " in *" $folder "*) ;; *) echo "$folder" ;; esac
 done)"
