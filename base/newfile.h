@@ -27,7 +27,7 @@ struct newfile_watch {
 	void *context;
 };
 
-/* Of a file that is converted in its place, when others have changed it. */
+/* Message for a file converted in place that another program has changed meanwhile. */
 #define NEWFILE_CHANGED "changed while it was converted; left as it is, run again"
 
 /* All names of a file that is replaced in its place: they stay links of each other. */

@@ -15,7 +15,7 @@
 #define CAPABILITY "security.capability"
 #define ACL "system.posix_acl_access"
 
-/* What becomes of one attribute. */
+/* Treatment of one extended attribute. */
 enum xattr_action {
 	XATTR_SKIP, /* it describes the old bytes, or belongs to the kernel */
 	XATTR_TRY,  /* keep it where the file system and our rights allow that */

@@ -15,7 +15,7 @@
  * a device acts when it is opened. -1: errno says why; 0 there says that it is not a regular file.
  */
 ATTR_MUST_CHECK int regular_open(const char *path, struct stat *st);
-/* The same of an open descriptor, which stays the caller's. */
+/* As regular_open, for an open descriptor, which stays the caller's. */
 ATTR_MUST_CHECK int regular_copy(int fd, struct stat *st);
 
 /*
@@ -28,9 +28,9 @@ ATTR_MUST_CHECK int regular_no_link(const char *path);
 ATTR_MUST_CHECK ssize_t regular_read(int fd, void *to, size_t size, uint64_t off);
 
 /*
- * Whether more than 63 in 64 bytes of a large file are holes. The kernel's count of blocks tells most files apart. It is
- * low for files that are compressed or have just been written, so they are looked through, if the position of
- * the descriptor may be moved.
+ * True if more than 63 in 64 bytes of a large file are holes. The kernel's count of blocks settles most files. Because
+ * it is low for files that are compressed or have just been written, those are searched for holes; that moves the
+ * position of the descriptor, so it needs may_move.
  */
 ATTR_MUST_CHECK bool regular_is_hollow(int fd, const struct stat *st, bool may_move);
 #define REGULAR_HOLLOW                                                                   \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What records say for exceptions: personality routine and language-specific data (LSB
- * core, "Exception Frames"). Rows do not depend on it, so the walk passes over it.
+ * Reads the data for exceptions: personality routine and language-specific data (LSB
+ * core, "Exception Frames"). Rows do not depend on them, so the reader of frames skips
+ * them.
  */
 #ifndef CFI_AUGMENT_H
 #define CFI_AUGMENT_H
@@ -11,7 +12,7 @@
 
 #include "cfi/frames.h"
 
-/* Of a CIE. */
+/* The exception data of a CIE. */
 struct cfi_augment {
 	uint64_t personality;  /* its address, or where its address is stored; 0: none */
 	uint8_t lsda_encoding; /* DW_EH_PE_*; DW_EH_PE_omit: FDEs have no pointer */

@@ -11,7 +11,7 @@
 /* No more differences are told one by one. */
 #define CFI_DEBUG_DIFF_MAX_TOLD 16
 
-/* What FDEs of .debug_frame say otherwise, by kind. */
+/* Kinds of contradiction between an FDE of .debug_frame and the other source. */
 enum cfi_debug_diff_kind {
 	CFI_DEBUG_DIFF_DIFFER,
 	/* Known of some producers: the other source says where the frame pointer is, .debug_frame that it is

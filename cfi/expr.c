@@ -380,8 +380,9 @@ static void join_run_bits(
 }
 
 /*
- * Whether the rule is the same where the file is loaded bias bytes higher. Such a run can
- * take a branch that depends on more bits of the PC than the first one's did.
+ * True if the expression gives the same rule when the file is loaded bias bytes higher.
+ * The second run may take a branch that depends on more bits of the PC than the first run
+ * did.
  */
 static bool expr_same(struct machine *m, const struct cfi_section *sec,
     const struct cfi_expr *expr,

@@ -88,8 +88,8 @@ static bool usable_encoding(uint8_t encoding, bool debug)
 	       !(encoding & DW_EH_PE_indirect);
 }
 
-/* What version 4 has between the augmentation and the factors (DWARF 5, 6.4.1). In
- * .eh_frame addresses have the size of the file. */
+/* Reads what version 4 inserts between the augmentation and the factors (DWARF 5, 6.4.1).
+ * In .eh_frame addresses have the size of the file. */
 static cie_fault read_sizes(
     struct rd *rd, const struct cfi_section *sec, struct cfi_cie *cie)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that read records share: one record, and a CIE in it. */
+/* Shared by the files that read records: one record, and a CIE in it. */
 #ifndef CFI_FRAMES_INTERNAL_H
 #define CFI_FRAMES_INTERNAL_H
 

@@ -14,7 +14,7 @@
 #include "cfi/frames.h"
 #include "cfi/row.h"
 
-/* What the interpreter must know of a machine. */
+/* The machine, as far as the interpreter depends on it. */
 struct cfi_machine {
 	uint16_t sp_reg, fp_reg; /* DWARF numbers */
 	uint16_t pc_reg;	 /* the number by which expressions name the PC */

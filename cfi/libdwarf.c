@@ -215,7 +215,7 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 		uint64_t next = t->end;
 
 		if (max_rows == 0) {
-			/* What was read is still right up to here. */
+			/* The rows up to here are right; the table just ends early. */
 			t->end = pc;
 			break;
 		}

@@ -49,8 +49,8 @@ static bool read_format(
 	}
 }
 
-/* What is added to the stored value, which starts at offset pos; false when that is not
- * known. */
+/* Finds the base that the encoding adds to the stored value, which starts at offset pos;
+ * false when the base is not known. */
 static bool pointer_base(const struct cfi_section *sec, uint8_t encoding, size_t pos,
     uint64_t func_addr, uint64_t *base)
 {

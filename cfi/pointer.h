@@ -51,7 +51,8 @@ struct cfi_pointer {
 struct cfi_pointer cfi_pointer_read(
     struct rd *rd, const struct cfi_section *sec, uint8_t encoding, uint64_t func_addr);
 
-/* The same format without the application: how an FDE stores its address range. */
+/* As cfi_pointer_read, but takes the format only and adds no base: FDEs store the size of
+ * their range so. */
 struct cfi_pointer cfi_pointer_read_size(
     struct rd *rd, const struct cfi_section *sec, uint8_t encoding);
 

@@ -37,7 +37,8 @@ struct cfi_ranges {
 				over */
 	size_t n_overlapping; /* FDEs with a overlapping part */
 	uint64_t code_bytes;  /* sum of the list */
-	/* What .debug_frame says of code that .eh_frame has in the list; ascending. */
+	/* Rows of .debug_frame for code that .eh_frame has in the list, to compare the
+	 * two; ascending. */
 	struct cfi_range *shared;
 	size_t n_shared, cap_shared;
 	/* 0, unless FDEs claim more code than CFI of its size is for: what a byte of it may cost is divided by one more. */

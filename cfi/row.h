@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What CFI says about one range of code: a rule for each tracked column. Each rule is
- * documented by the formula that computes the caller's value; "reg" stands for the value
- * of a DWARF register at the PC in question, "cfa" for the canonical frame address.
+ * A row: the rules of CFI for one range of code, one for each tracked column. Each rule
+ * is documented by the formula that computes the caller's value; "reg" stands for the
+ * value of a DWARF register at the PC in question, "cfa" for the canonical frame address.
  */
 #ifndef CFI_ROW_H
 #define CFI_ROW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What call frame instructions do to the state, for the opcode switch in interp.c,
+ * Effects of call frame instructions on the state, for the opcode switch in interp.c,
  * which is their only user.
  */
 #ifndef CFI_RULES_H
@@ -34,8 +34,9 @@ static inline struct cfi_column *column_of(
 	return NULL;
 }
 
-/* The same for a new rule. RA_SIGN_STATE is followed through its own opcodes only. Any
- * other rule for it is noted, because it would make ra_signed a guess. */
+/* As column_of, for a register that gets a new rule. RA_SIGN_STATE is followed through
+ * its own opcodes only. Any other rule for it is noted, because it would make ra_signed a
+ * guess. */
 static inline struct cfi_column *column_to_set(struct cfi_run *r, uint64_t reg)
 {
 	struct cfi_column *col = column_of(r, &r->st, reg);
@@ -74,7 +75,7 @@ static inline bool to_signed(const struct cfi_run *r, uint64_t v, size_t at, int
 	return v <= INT64_MAX || malformed(r, at, "offset out of range");
 }
 
-/* The same, with the unsigned operand that comes next. */
+/* As set_offset, with the unsigned operand that comes next. */
 static inline bool read_offset(
     struct cfi_run *r, uint64_t reg, enum cfi_rule_kind kind, size_t at)
 {
@@ -180,7 +181,7 @@ static inline void read_expr(
 	}
 }
 
-/* The same for a register, whose number comes first. */
+/* As read_expr, for the register whose number comes first. */
 static inline void read_rule_expr(struct cfi_run *r, enum cfi_expr_use use)
 {
 	uint64_t reg = rd_uleb(&r->rd);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What an operation of an expression leaves on the stack (expr.c), and arithmetic with it. */
+/* Values on the stack of an expression (expr.c), and arithmetic with them. */
 #ifndef CFI_VALUE_H
 #define CFI_VALUE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What struct cfi_rule has room for. */
+/* Limits of the fields of struct cfi_rule. */
 #define CFI_VALUE_MAX_INDEX 31u
 #define CFI_VALUE_MAX_SHIFT 7u
 

@@ -25,7 +25,7 @@ bool code_can_decode(enum code_machine machine);
 /* The version of Zydis that runs, 16 bits each for major, minor, patch and build. 0 without it. */
 uint64_t code_zydis_version(void);
 
-/* What a stretch of executable bytes is. */
+/* Kinds of executable bytes. */
 enum code_kind {
 	CODE_KIND_CODE,
 	CODE_KIND_DATA,

@@ -118,7 +118,7 @@ ATTR_MUST_CHECK bool code_insn_read(enum code_machine machine, const uint8_t *co
 void code_insn_execute(
     enum code_machine machine, const uint8_t *code, struct code_insn *insn);
 
-/* What the psABI says of calls and frames. */
+/* Registers and offsets that the psABI fixes for calls and frames. */
 struct code_abi {
 	uint8_t sp, fp; /* registers */
 	/* The return address at a function's entry: in this register, or, where it is
@@ -139,7 +139,7 @@ const struct code_abi *code_abi(enum code_machine machine);
 bool code_insn_ends(const struct code_insn *insn);
 
 /*
- * Whether the instruction leaves SP, the frame pointer, the return address and the stack alone,
+ * True if the instruction leaves SP, the frame pointer, the return address and the stack alone,
  * whatever registers hold before it.
  */
 bool code_insn_is_quiet(const struct code_insn *insn, const struct code_abi *abi);

@@ -22,7 +22,7 @@ struct code_landing {
 	uint64_t start, end, pad; /* addresses */
 };
 
-/* What the analysis asks its caller. Each is called with context. */
+/* Questions of the analysis to its caller. Each function gets context. */
 struct code_host {
 	void *context;
 	/* Reads width bytes (1, 2, 4 or 8) of memory that no code writes to. False: it is not there. */
@@ -89,7 +89,7 @@ void code_paths_free(struct code_paths *paths);
 ATTR_MUST_CHECK bool code_paths_run(
     struct code_paths *paths, const struct code_paths_input *input, struct err *err);
 
-/* What is known of one instruction. */
+/* One instruction, as host->visit sees it. */
 struct code_place {
 	uint64_t pc;
 	const struct code_insn *insn;

@@ -30,7 +30,7 @@ struct paths_leader {
 	uint32_t before;
 };
 
-/* Of what insns and states are made, for their alignment. */
+/* Unit of the storage of insns and states, which gives them their alignment. */
 union paths_unit {
 	uint64_t number;
 	void *pointer;
@@ -103,7 +103,8 @@ struct paths_insn *code_paths_decode(
 /* True if control never goes from the instruction to the next. */
 bool code_paths_ends(const struct paths_insn *at);
 
-/* What the instruction at pc makes of the state, its callee too. */
+/* Applies the instruction at pc to the state and, if it is a call, the callee's effect
+ * too. */
 void code_paths_step(const struct code_paths *paths, struct code_state *state,
     uint64_t pc, const struct code_insn *insn);
 

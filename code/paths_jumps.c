@@ -37,8 +37,8 @@ static bool paths_defer(
 }
 
 /*
- * Whether the index may be bounded by nothing but its bits: a byte, or those of a mask. A compiler
- * that knows more writes fewer entries, and what is read behind them is of another table.
+ * True if nothing bounds the index but its bits: a byte, or those of a mask. A compiler that knows
+ * more writes fewer entries, so the words read behind them belong to another table.
  */
 static bool paths_table_is_loose(const struct code_table *table)
 {
@@ -123,7 +123,7 @@ static bool paths_begins_at(const struct code_paths *paths, uint64_t target)
 
 	if (place == SIZE_MAX || paths->bytes[place].walk)
 		return place != SIZE_MAX;
-	/* What pads the code in front of a target is none. */
+	/* Padding stands in front of a target, so no target begins with it. */
 	if (paths_filler_end(paths, range, target) > target)
 		return false;
 	for (size_t back = 1; back <= PATHS_MAX_PADDING && back <= target - range->start;

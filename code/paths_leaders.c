@@ -66,7 +66,8 @@ struct paths_insn *code_paths_insn_at(const struct code_paths *paths, size_t pla
 	return (struct paths_insn *)&paths->insns[paths->bytes[place].insn - 1];
 }
 
-/* What an instruction does that executes another one, where that one can be read. */
+/* Adds the effects of the instruction that this one executes, if its bytes can be
+ * read. */
 static void paths_execute(const struct code_paths *paths, struct code_insn *insn)
 {
 	const struct code_host *host = &paths->input->host;
@@ -183,7 +184,7 @@ uint32_t code_paths_pop(struct code_paths *paths)
 }
 
 /*
- * Whether a seeded state comes from another range, and fits the leader when the leader's own state does not.
+ * True if a seeded state comes from another range, and fits the leader when the leader's own state does not.
  * A branch that is never taken can lead to the end of its function, which is the first byte of another one's
  * part: a compiler writes one where the source says that it is not reached. Only the seeded state shows then
  * that two functions come there.

@@ -7,7 +7,7 @@
 #include "code/code.h"
 #include "code/insn.h"
 
-/* What begins behind data begins at a multiple of this; compilers align more. */
+/* Code behind data begins at a multiple of this; compilers align more. */
 enum { SPLIT_ALIGN = 8 };
 /* A piece of code between data is taken for data below this size in bytes. */
 enum { SPLIT_LEAST_CODE = 100 };

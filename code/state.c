@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What instructions make of a state. */
+/* Effects of instructions on a state. */
 #include "code/state_internal.h"
 
 #include <string.h>
@@ -139,7 +139,7 @@ static struct code_value sum(
 		state->table.is_signed = effect->index_signed;
 		return index;
 	}
-	/* Of a table's entry and its start, either can come first. */
+	/* A table's entry and its start are added in either order. */
 	if (base.kind == CODE_TABLE && index.kind == CODE_CONST && effect->shift == 0 &&
 	    effect->index_bits == 64 && effect->off == 0)
 		return table_from(state, effect, (uint64_t)index.off);
@@ -198,7 +198,8 @@ static bool table_begins(struct code_state *state, const struct code_effect *eff
 	return true;
 }
 
-/* What a load gives. Read-only memory at a constant address can be a table of targets. */
+/* Returns the loaded value. Read-only memory at a constant address can be a table of
+ * targets. */
 static struct code_value loaded(
     struct code_state *state, const struct code_effect *effect)
 {

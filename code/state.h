@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of registers and of the stack at one address of a function, whatever way led
+ * Knowledge of registers and of the stack at one address of a function, whatever way led
  * there. Everything is relative to the function's entry: the canonical frame address (CFA,
  * DWARF 5, 6.4), the return address and the caller's registers.
  *
- * Two ways that disagree make a value unknown. Nothing is guessed. It is assumed that stores
- * through pointers that do not come from SP do not hit saved registers, and that calls keep
- * what the psABI says (docs/CODE.md).
+ * A value on which two ways disagree is unknown, because nothing is guessed. Two assumptions
+ * remain: stores through pointers that do not come from SP do not hit saved registers, and
+ * calls keep what the psABI says (docs/CODE.md).
  */
 #ifndef CODE_STATE_H
 #define CODE_STATE_H
@@ -76,7 +76,7 @@ struct code_state {
 	bool memory_unknown;
 	/* A store to the stack hits all that it can: what is saved, too, and what another name leads to. */
 	bool wary;
-	/* Of the last comparison: registers, or a constant. CODE_NO_REG: none is known. */
+	/* The last comparison: registers, or a constant. CODE_NO_REG: none is known. */
 	uint8_t compared, compared_with;
 	uint8_t compared_width;
 	int64_t compared_off;
@@ -99,10 +99,11 @@ void code_state_set_memory(
 /* value plus off bytes. */
 struct code_value code_value_plus(struct code_value value, int64_t off);
 
-/* What the instruction at pc makes of the state. A call has returned. */
+/* Applies the instruction at pc to the state. A call has returned afterwards. */
 void code_state_step(struct code_state *state, const struct code_abi *abi, uint64_t pc,
     const struct code_insn *insn);
-/* What is known besides once the instruction, which BRANCHES, has jumped, or has not. */
+/* Adds what follows from the outcome of the instruction, which BRANCHES: it jumped, or it
+ * did not. */
 void code_state_branch(struct code_state *state, const struct code_abi *abi,
     const struct code_insn *insn, bool jumped);
 

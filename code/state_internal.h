@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a state share. */
+/* Shared by the files of a state. */
 #ifndef CODE_STATE_INTERNAL_H
 #define CODE_STATE_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known where two ways come together. */
+/* Joins the states of two ways that come together. */
 #include "code/state_internal.h"
 
 #include <string.h>

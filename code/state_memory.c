@@ -34,7 +34,8 @@ struct code_value code_state_memory(
 	if (address.kind == CODE_UNKNOWN)
 		return address;
 	if (code_value_is_stack(address)) {
-		/* What is asked for most is saved first, and has the highest address. */
+		/* Backwards: values that are asked for most were saved first, at the
+		 * highest addresses. */
 		for (uint8_t i = state->n_slots; i-- > 0;)
 			if (code_value_equal(state->slots[i].where, address))
 				return state->slots[i].value;
@@ -121,7 +122,8 @@ void code_state_set_memory(
 		return;
 	if (state->n_slots == CODE_MAX_SLOTS)
 		code_state_make_room(state);
-	/* What has no slot is then not known to be another value. */
+	/* Memory without a slot now counts as unknown, so an unknown value needs none any
+	 * more. */
 	if (!code_state_is_worth_a_slot(state, value))
 		return;
 	i = state->n_slots;
@@ -133,7 +135,6 @@ void code_state_set_memory(
 	state->n_slots++;
 }
 
-/* What lies below SP belongs to the callee. */
 void code_state_forget_below(struct code_state *state, struct code_value sp)
 {
 	for (uint8_t i = state->n_slots; i-- > 0;)

@@ -112,7 +112,7 @@ static bool open_original(struct conversion *conv, struct err *err)
 			    undo_patches(&undo, patches), &conv->original, err);
 }
 
-/* What stands against writing is an error only for a caller that writes. */
+/* Finds out if the file can be written, which only fails for a caller that writes. */
 static bool find_obstacle(struct conversion *conv, struct err *err)
 {
 	const uint8_t *data;

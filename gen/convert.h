@@ -63,7 +63,7 @@ ATTR_MUST_CHECK bool convert_worthwhile(const struct conversion *conv, struct er
 /* True if the output that was written is as small as options demand. ERR_COVERAGE. */
 ATTR_MUST_CHECK bool convert_growth(const struct conversion *conv, struct err *err);
 
-/* What each FDE costs, into the report of what was made. */
+/* Adds the cost of each FDE to the report of what was made. */
 ATTR_MUST_CHECK bool convert_costs(struct conversion *conv, struct err *err);
 
 /*

@@ -91,7 +91,7 @@ static bool check_rows(const struct file_check *check, struct install *install,
 	if (!install->options->prove)
 		return check->with_rules ||
 		       lint_own_file(&check->written, install->options->reader, err);
-	/* What leads to the debug file may be where the input is. */
+	/* The link to the debug file may be relative to the input's place. */
 	options = *install->options;
 	options.debug_file =
 	    install->debug_path ? install->debug_path : options.debug_file;
@@ -147,7 +147,7 @@ bool install_prove(struct install *install, const struct object_output *object,
 	if (ok && (install->beside || check.ok))
 		ok = check_rows(&check, install, written, err);
 	task_wait(&checking);
-	/* What is wrong with the file comes before what is wrong with its rows. */
+	/* Faults of the file come before faults of its rows. */
 	if (!check.ok)
 		*err = check.err;
 	image_close(&check.written);

@@ -356,7 +356,7 @@ EH2SFRAME_CHECKED bool eh2sframe_result_write_path(
 EH2SFRAME_CHECKED bool eh2sframe_result_write_memory(struct eh2sframe_result *result,
     void **bytes, size_t *size, struct eh2sframe_error *error);
 
-/* What is in a result. */
+/* Contents of a result. */
 
 /*
  * The caller sets struct_size to the sizeof of the struct before each call. A later version adds members at the end,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each version and ABI can say of a row. The writer asks here too, so that what is
- * promised and what is written cannot differ.
+ * Limits of each version and ABI for a row. The writer asks here too, so that it cannot
+ * write less than is promised.
  */
 #include "sframe/layout.h"
 
@@ -55,8 +55,8 @@ static enum sf_cannot cfa_can_say(
 }
 
 /*
- * Of RA or FP, which has a rule; elsewhere is what to answer when the place cannot be
- * said.
+ * Checks the place of RA or FP, which has a rule; returns elsewhere if there is no way to
+ * write that place.
  */
 static enum sf_cannot save_can_say(const struct sf_layout *layout,
     const struct sf_abi *abi, struct sf_loc loc, int32_t off, enum sf_cannot elsewhere)

@@ -44,8 +44,8 @@ struct range {
 
 struct survey {
 	const struct sf_view *view;
-	/* Of every function that has a size, as stored; owned. NULL where they are
-	 * sorted: then only the last one is of interest. */
+	/* The range of every function that has a size, as stored; owned. NULL where they
+	 * are sorted, because then only the last one matters. */
 	struct range *ranges;
 	uint32_t n_ranges;
 	struct range last;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each FDE of a section costs. */
+/* Bytes that each FDE of a section costs. */
 #ifndef SFRAME_COST_H
 #define SFRAME_COST_H
 
@@ -24,7 +24,7 @@ struct sf_costs {
 	size_t n;
 };
 
-/* Of all FDEs of a section that sf_encode made. */
+/* Reads the costs of all FDEs of a section that sf_encode made. */
 ATTR_MUST_CHECK bool sf_costs_read(
     const struct sf_view *view, struct sf_costs *costs, struct err *err);
 void sf_costs_deinit(struct sf_costs *costs);

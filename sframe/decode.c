@@ -81,7 +81,8 @@ static const uint8_t *stored_func(const struct sf_view *view, uint32_t i)
 	return view->data + view->func_off + (uint64_t)i * view->func_size;
 }
 
-/* What an FDE of version 3 points at; NULL when it is not inside. */
+/* Returns the attribute that an FDE of version 3 points at; NULL when it is outside the
+ * section. */
 static const uint8_t *stored_attr(const struct sf_view *view, const uint8_t *fde)
 {
 	uint32_t off =
@@ -159,8 +160,8 @@ static uint64_t least_row_size(uint8_t row_type)
 }
 
 /*
- * What the info byte, at info_off, and the place of the rows must satisfy for the rows to
- * be readable at all.
+ * Checks what rows need in order to be readable at all: the info byte, at info_off, and
+ * the place of the rows.
  */
 static bool check_func(const struct sf_view *view, const struct sf_view_func *func,
     uint64_t info_off, uint8_t info, struct err *err)

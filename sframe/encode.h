@@ -33,7 +33,7 @@
 	X(REGISTER, "a register with a number above 31")                                 \
 	X(SIGNED, "a signed RA on an ABI without pointer authentication")
 
-/* What keeps a version from saying a row. */
+/* Reasons why a version cannot hold a row. */
 enum sf_cannot {
 	SF_CAN = 0,
 #define SF_CANNOT_ENUMERATOR(id, text) SF_CANNOT_##id,
@@ -43,9 +43,9 @@ enum sf_cannot {
 };
 
 /*
- * Whether sf_encode can write the row, in a function of its own or among others that can
- * be written. Outermost rows of version 2, which need an option, count as
- * SF_CANNOT_OUTERMOST.
+ * Returns SF_CAN if sf_encode can write the row, in a function of its own or among others
+ * that can be written, else the reason. Outermost rows of version 2, which need an
+ * option, count as SF_CANNOT_OUTERMOST.
  */
 enum sf_cannot sf_can_express(uint8_t version, uint8_t abi, const struct sf_row *row);
 /* Completes "version N cannot say". */

@@ -134,7 +134,7 @@ enum { SF_ROWS_PER_BYTE_MAX = 64 };
 enum { SF_V1_REP_SIZE = 16 };
 
 /*
- * What an ABI's psABI fixes, as far as SFrame needs it (3 ABI/arch-specific
+ * Facts that an ABI's psABI fixes, as far as SFrame needs them (3 ABI/arch-specific
  * Definition).
  */
 struct sf_abi {

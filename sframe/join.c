@@ -9,7 +9,7 @@
 #include "sframe/format.h"
 #include "sframe/layout.h"
 
-/* Of where the rows are, in a function descriptor. */
+/* Offset of the field in a function descriptor that says where its rows are. */
 static size_t rows_field(const struct sf_view *view)
 {
 	return view->version >= SFRAME_VERSION_3 ? SFRAME_V3_FDE_FUNC_START_FRE_OFF
@@ -29,7 +29,7 @@ static uint8_t kind_flags(const struct sf_view *view)
 	return view->flags & (uint8_t)~SFRAME_F_FDE_SORTED;
 }
 
-/* What one header can say for all of them. */
+/* True if one header can stand for both. */
 static bool same_kind(const struct sf_view *a, const struct sf_view *b)
 {
 	return a->version == b->version && a->abi == b->abi &&

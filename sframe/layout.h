@@ -33,7 +33,7 @@ struct sf_layout {
 	bool has_flex;	   /* flexible FDEs, on the ABIs that have them */
 	bool has_regs;	   /* s390x: default rows may name registers */
 
-	/* What stands right before a function's rows; NULL when nothing does. */
+	/* Appends what stands right before a function's rows; NULL when nothing does. */
 	void (*put_attr)(struct wr *rows, const struct sf_func *func, uint8_t row_type,
 	    uint8_t fde_type);
 	/* Appends the FDE, its start field 0. */

@@ -24,7 +24,7 @@ static inline uint32_t sf_load(const uint8_t *p, unsigned int width, bool big_en
 	return big_endian ? be32toh(v32) : le32toh(v32);
 }
 
-/* The same, signed. */
+/* As sf_load, signed. */
 static inline int32_t sf_load_signed(
     const uint8_t *p, unsigned int width, bool big_endian)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an SFrame section says, apart from how a version lays it out. The formulas use
+ * Contents of an SFrame section, apart from how a version lays them out. The formulas use
  * "cfa" for the canonical frame address and "reg" for a DWARF register's value at the PC.
  */
 #ifndef SFRAME_MODEL_H

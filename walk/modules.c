@@ -12,7 +12,7 @@
 #define PT_GNU_SFRAME 0x6474e554
 #endif
 
-/* Of one file. */
+/* Most loadable segments of one file. */
 enum { MOST_SEGMENTS = 8 };
 
 /* All mapped files, in scratch memory. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an opened section is made of: the format's offsets, and which function has a PC. */
+/* An opened section: the format's offsets, and the search for the function that has a
+ * PC. */
 #ifndef WALK_OPENED_H
 #define WALK_OPENED_H
 
@@ -63,8 +64,8 @@ WALK_INLINE uint32_t walk_fde_bytes(unsigned int version)
 }
 
 /*
- * What is in the storage of a struct eh2sframe_walk_section. A caller declares and copies that as
- * words, hence may_alias.
+ * Contents of a struct eh2sframe_walk_section. A caller declares and copies that as words, hence
+ * may_alias.
  */
 struct walk_section {
 	const uint8_t *bytes, *fdes, *fres;
@@ -137,7 +138,7 @@ WALK_INLINE int64_t walk_start(
 	return (int64_t)(start - (uint64_t)(section->fdes - section->bytes));
 }
 
-/* The same from the start of the first function. */
+/* As walk_start, from the start of the first function. */
 WALK_INLINE uint64_t walk_start_behind(const struct walk_section *section, uint64_t at)
 {
 	return (uint64_t)walk_start(section, WALK_OTHER, at) - (uint64_t)section->first;
@@ -151,9 +152,9 @@ WALK_INLINE int64_t walk_relative(const struct walk_section *section, uint64_t p
 }
 
 /*
- * Of n > 0 FDEs from the one at bytes behind the first one, the last one that starts at or
- * before rel; the first of them when none does. bytes is the size of each. Without branches
- * that depend on the data: they cannot be foreseen.
+ * Returns the last of n > 0 FDEs, from the one at bytes behind the first one, that starts
+ * at or before rel; the first of them when none does. bytes is the size of each. Without
+ * branches that depend on the data, because no processor can predict them.
  */
 WALK_INLINE uint64_t walk_search(const struct walk_section *section,
     enum walk_layout layout, uint64_t bytes, uint64_t at, uint32_t n, int64_t rel)

@@ -31,7 +31,7 @@ void walk_leave(unsigned int turn);
 /* The range that has pc, or NULL. */
 const struct walk_range *walk_table_find(const struct walk_table *table, uint64_t pc);
 
-/* What all walks of this process have in common. */
+/* Shared by all walks of this process. */
 extern struct walk_settings {
 	struct eh2sframe_walk_cache *cache; /* NULL before eh2sframe_walk_init */
 	uint64_t signature_mask;

@@ -137,7 +137,7 @@ static bool walk_pairs(const struct walk_section *section, const struct walk_wor
 	return words->n == used + 2 && walk_pair(words, used, &rule->fp);
 }
 
-/* What a function and a row say besides places. */
+/* Flags of a function and a row: all they say besides places. */
 static uint32_t walk_flags(
     const struct walk_section *section, const struct walk_rows *rows, unsigned int info)
 {

@@ -15,7 +15,7 @@ struct walk_stack {
 	uint64_t places; /* how many addresses from low on begin 8 readable bytes */
 };
 
-/* What is known of this thread's stack above sp. */
+/* Fills in where this thread's stack above sp is readable, as far as that is known. */
 void walk_stack_begin(struct walk_stack *stack, uint64_t sp);
 
 /* Asks the kernel for the 8 bytes at address. true: they are known now. */

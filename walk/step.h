@@ -43,9 +43,9 @@ WALK_INLINE uint64_t walk_plain_address(uint64_t address, uint64_t signature_mas
 					   : address & ~signature_mask;
 }
 
-/* What a step finds before it changes the frame. Its members stay in registers as long as no
- * read gets their addresses: a value that was written in parts and is read as a whole stalls the
- * processor. */
+/* Caller's values that a step finds before it changes the frame. Members stay in registers as
+ * long as no read gets their addresses: a value that was written in parts and is read as a whole
+ * stalls the processor. */
 struct walk_caller {
 	uint64_t cfa, sp, ra, fp;
 	bool no_fp;

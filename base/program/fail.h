@@ -15,7 +15,7 @@ enum { PRINT_NOT_TOLD = 8 };
 /* Sets status and text, without control characters; always false. An argument may be the old text. */
 bool cmd_fail(struct eh2sframe_error *err, enum eh2sframe_status status, const char *fmt,
     ...) ATTR_PRINTF(3, 4);
-/* The same, with strerror(errno) after the text. */
+/* As cmd_fail, with strerror(errno) behind the text. */
 bool cmd_fail_errno(struct eh2sframe_error *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 bool cmd_fail_nomem(struct eh2sframe_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command prints: the library's text on a stream, and one line per failure. */
+/* Output of the command: the library's text on a stream, and one line per failure. */
 #ifndef BASE_PROGRAM_PRINT_H
 #define BASE_PROGRAM_PRINT_H
 
@@ -19,8 +19,9 @@ int print_worse(int status, int next);
 /* The line of a failure on standard error; path may be NULL. Returns its status. */
 int print_error(const char *path, const struct eh2sframe_error *error);
 
-/* The same, after files were converted: done is the word for it. Returns status, or
- * PRINT_NOT_TOLD where that says that nothing is wrong. */
+/* Prints the line of a failure that came after files were converted; done is the word for
+ * that, such as "converted". Returns status, or PRINT_NOT_TOLD where status says that
+ * nothing is wrong. */
 int print_late(
     int status, const char *done, const char *path, const struct eh2sframe_error *error);
 

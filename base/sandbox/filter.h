@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the filter and the program that makes it have in common. */
+/* Shared by the filter and the program that makes it. */
 #ifndef BASE_SANDBOX_FILTER_H
 #define BASE_SANDBOX_FILTER_H
 

@@ -69,7 +69,7 @@ struct sandbox_parts sandbox_parts(void)
 
 #if EH2SFRAME_LANDLOCK
 
-/* Of later versions than the headers of Debian 12 have. The numbers are the kernel's. */
+/* Rights newer than the headers of Debian 12. The numbers are the kernel's. */
 #define FS_REFER (UINT64_C(1) << 13)
 #define FS_TRUNCATE (UINT64_C(1) << 14)
 #define FS_IOCTL_DEV (UINT64_C(1) << 15)
@@ -85,7 +85,7 @@ enum {
 	LANDLOCK_SCOPE = 6
 };
 
-/* What a rule can permit for a file. A directory has all. */
+/* Rights that a rule can permit for a file. A directory takes all rights. */
 #define FS_READ_FILE LANDLOCK_ACCESS_FS_READ_FILE
 #define FS_WRITE_FILE (LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE)
 #define FS_READ (FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)

@@ -21,21 +21,21 @@ enum {
 	SANDBOX_PRELOADED = -5
 };
 
-/* What is in force: a part with no reason against it. */
+/* State of both parts. A part is in force if there is no reason against it. */
 struct sandbox_state {
 	bool tried;
 	int landlock;		     /* its version; 0: not in force */
 	int no_landlock, no_seccomp; /* why not; 0: in force */
 };
 
-/* What this build has of it. */
+/* Parts of the sandbox that this build has. */
 struct sandbox_parts {
 	bool landlock, seccomp;
 };
 
 struct sandbox_parts sandbox_parts(void);
 
-/* What may be opened. */
+/* Files and rights that the process keeps, collected before it enters the sandbox. */
 struct sandbox {
 	int ruleset; /* of Landlock; -1: none */
 	int version; /* of Landlock */

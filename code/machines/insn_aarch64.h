@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the A64 decoder share. */
+/* Shared by the files of the A64 decoder. */
 #ifndef CODE_MACHINES_INSN_AARCH64_H
 #define CODE_MACHINES_INSN_AARCH64_H
 

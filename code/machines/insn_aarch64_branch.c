@@ -169,7 +169,7 @@ static bool a64_clear(const struct a64 *a)
 	return true;
 }
 
-/* What reads into a register: mrs, sysl, tstart; mrrs reads into two. */
+/* Instructions that read into a register: mrs, sysl, tstart; mrrs reads into two. */
 static bool a64_system_read(const struct a64 *a)
 {
 	code_a64_write(a, code_a64_reg(a, 0));

@@ -184,7 +184,7 @@ static bool a64_load_signed(const struct a64 *a)
 	return code_a64_write(a, code_a64_reg(a, 0));
 }
 
-/* What changes memory to a value that is not told. */
+/* A store of a value that the decoder does not compute. */
 static void a64_store_other(const struct a64 *a, uint32_t width)
 {
 	const struct a64_place place = a64_at(code_a64_reg_sp(a, 5), 0);

@@ -40,7 +40,8 @@ enum s390x_action {
 	ACTION_UPDATE,	     /* arg bytes in memory, r1 gets what was there */
 };
 
-/* What the letters of s390x_fields.c stand for. The third: it sets the condition code. */
+/* Meanings of the letters of s390x_fields.c. The third member: the instruction sets the
+ * condition code. */
 static const struct s390x_rule {
 	uint8_t action, arg;
 	bool cc;

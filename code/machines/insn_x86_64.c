@@ -14,7 +14,8 @@ enum {
 	/* All but rbp and rsp. */
 	X86_ELSEWHERE = 0xff3f,
 	X86_VIA = 0x37, /* rax, rcx, rdx, rsi, rdi */
-	/* What xsave can write except for the tiles of AMX, which programs must ask for. */
+	/* The most that xsave can write without the tiles of AMX, which programs must ask
+	 * for. */
 	X86_XSAVE_BYTES = 2816,
 };
 
@@ -72,7 +73,8 @@ static void x86_writes_memory(
 	}
 }
 
-/* What operands say of registers and, unless exact effects do that, of memory. */
+/* Notes the registers that operands write and, unless exact effects do that, the
+ * memory. */
 static void x86_writes(const struct x86_insn *x, bool with_memory)
 {
 	for (size_t i = 0; i < x->n_operands; i++) {
@@ -145,7 +147,7 @@ static void x86_writes_more(const struct x86_insn *x)
 	}
 }
 
-/* What a kernel, a hypervisor or an enclave leaves in registers, and instructions of VIA. */
+/* Registers that a kernel, a hypervisor, an enclave or an instruction of VIA writes. */
 static void x86_writes_elsewhere(const struct x86_insn *x)
 {
 	struct code_insn *insn = x->insn;

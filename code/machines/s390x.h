@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the s390x decoder share. */
+/* Shared by the files of the s390x decoder. */
 #ifndef CODE_MACHINES_S390X_H
 #define CODE_MACHINES_S390X_H
 
@@ -35,10 +35,11 @@ struct code_effect *code_s390x_address(const struct s390x_fields *fields,
 void code_s390x_store(
     const struct s390x_fields *fields, struct code_insn *insn, uint32_t length);
 
-/* Of an instruction of rule 'e', which a table knows by its operation code. */
+/* Fills in an instruction of rule 'e', which a table knows by its operation code. */
 void code_s390x_exact(const struct s390x_fields *fields, struct code_insn *insn);
 
-/* Of an instruction that goes elsewhere, that makes control fail, or that runs another. */
+/* Fills in an instruction that goes elsewhere, that makes control fail, or that runs
+ * another. */
 void code_s390x_control(const struct s390x_fields *fields, struct code_insn *insn);
 
 static inline int64_t s390x_signed16(const uint8_t *at)

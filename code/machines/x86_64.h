@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the x86-64 decoder share. */
+/* Shared by the files of the x86-64 decoder. */
 #ifndef CODE_MACHINES_X86_64_H
 #define CODE_MACHINES_X86_64_H
 

@@ -87,7 +87,7 @@ static bool x86_adapt_group(struct x86_bytes *b, uint8_t group)
 	return five[group] != 0;
 }
 
-/* Of vector instructions: how much memory or of a general register they write. */
+/* Vector instructions: how many bytes of memory or of a general register they write. */
 static bool x86_adapt_vector(struct x86_bytes *b)
 {
 	const bool memory = x86_in_memory(b);

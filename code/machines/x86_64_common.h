@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the maps of common x86-64 instructions say of an operation code. */
+/* Maps of the operation codes of common x86-64 instructions, which spare them Zydis. */
 #ifndef CODE_MACHINES_X86_64_COMMON_H
 #define CODE_MACHINES_X86_64_COMMON_H
 

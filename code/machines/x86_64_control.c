@@ -71,7 +71,7 @@ static void x86_return(const struct x86_insn *x)
 	    x, X86_RSP, X86_RSP, 8 + (int64_t)(x->decoded.raw.imm[0].value.u & 0xffff));
 }
 
-/* Of the categories of branches; false: it is of another. */
+/* Returns false if the category is not one of branches. */
 static bool x86_branch(const struct x86_insn *x)
 {
 	switch ((int)x->decoded.meta.category) {

@@ -122,7 +122,7 @@ static const struct arch_plt_stub plt_entry = {
     ONE_ROW,
 };
 
-/* Of lld, among entries with a landing pad. */
+/* lld's entry among entries with a landing pad. */
 static const struct arch_plt_stub long_entry = {
     .size = 24,
     .code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP, NOP},
@@ -138,7 +138,7 @@ static const struct arch_plt_stub bti_entry = {
     ONE_ROW,
 };
 
-/* What AUTIA1716 authenticates is the slot's value in x17, not LR. */
+/* An entry whose AUTIA1716 authenticates the slot's value in x17, not LR. */
 static const struct arch_plt_stub pac_entry = {
     .size = 24,
     .code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), AUTIA1716, BR_X17, NOP},
@@ -284,9 +284,9 @@ static const char *const reg_names[] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6"
     "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19",
     "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
 
-/* What both byte orders have in common. aadwarf64, "Call frame instructions": opcodes
- * 0x2c and 0x2d change RA_SIGN_STATE. AAPCS64, "The Frame Pointer": "The location of the
- * frame record within a stack frame is not specified", so LR has words of its own. */
+/* Shared by both byte orders. aadwarf64, "Call frame instructions": opcodes 0x2c and 0x2d
+ * change RA_SIGN_STATE. AAPCS64, "The Frame Pointer": "The location of the frame record
+ * within a stack frame is not specified", so LR has words of its own. */
 #define AARCH64_FACTS                                                                    \
 	.elf_machine = EM_AARCH64,                                                       \
 	.cfi = {.sp_reg = AARCH64_SP,                                                    \

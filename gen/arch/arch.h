@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this program knows of a machine: one file per machine under gen/arch/, all of the
- * same shape. Nothing outside those files tests e_machine.
+ * Facts about each machine: one file per machine under gen/arch/, all of the same shape.
+ * Nothing outside those files tests e_machine.
  */
 #ifndef GEN_ARCH_ARCH_H
 #define GEN_ARCH_ARCH_H
@@ -13,7 +13,7 @@
 #include "cfi/interp.h"
 #include "code/code.h"
 
-/* What a linker's PLT code looks like, for PLTs that carry no CFI. */
+/* Stub of a linker's PLT, for PLTs that carry no CFI. */
 struct arch_plt_stub {
 	uint8_t size;	     /* bytes of code */
 	const uint8_t *code; /* size bytes */
@@ -43,7 +43,7 @@ struct arch_plt_template {
 	const struct arch_plt_stub *tail;
 };
 
-/* What assemblers and linkers fill up with between functions. */
+/* Bytes with which assemblers and linkers fill the space between functions. */
 struct arch_filler {
 	uint8_t size; /* bytes */
 	uint8_t bytes[4];
@@ -65,7 +65,7 @@ struct arch_reloc {
 	bool pcrel;
 };
 
-/* Of a relocation of code: what its value is, and where it goes. */
+/* Value of a relocation of code, and where it goes. */
 enum {
 	ARCH_RELOC_PCREL = 1, /* the distance from the place that it is for */
 	ARCH_RELOC_PAGES = 2, /* the distance in memory pages of 4 KiB */

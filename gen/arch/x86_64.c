@@ -341,8 +341,7 @@ const struct arch arch_x86_64 = {
 			 * address RA 16. */
 	    .sp_reg = 7,
 	    .fp_reg = 6,
-	    /* The same number 16: expressions of linkers name the PC by it
-			   (breg16). */
+	    /* Number 16 as well: expressions of linkers name the PC by it (breg16). */
 	    .pc_reg = 16,
 	    .aarch64_ra_state = false,
 	},

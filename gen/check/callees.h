@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of functions that are called, and of memory that is read. */
+/* Knowledge of functions that are called, and of memory that is read. */
 #ifndef GEN_CHECK_CALLEES_H
 #define GEN_CHECK_CALLEES_H
 
@@ -21,7 +21,8 @@ struct validate_callees {
 	const struct image *image;
 	const struct cfi_input *input;
 	enum code_machine machine;
-	/* Of such functions, and of places that the loader fills with theirs. */
+	/* Functions that never return, and places that the loader fills with their
+	 * addresses. */
 	struct validate_addrs {
 		uint64_t *list; /* ascending; owned */
 		size_t n, cap;
@@ -41,8 +42,8 @@ ATTR_MUST_CHECK bool validate_callees_read(const struct image *image,
 void validate_callees_deinit(struct validate_callees *callees);
 
 /*
- * Whether the call cannot return: its callee is one of them, or a function of the file whose ways
- * all end in such a call without a landing pad, or go round in circles.
+ * True if the call cannot return: its callee is one of callees->functions, or a function of the
+ * file whose ways all end in such a call without a landing pad, or go round in circles.
  */
 bool validate_never_returns(
     const struct validate_callees *callees, const struct code_insn *call);
@@ -54,8 +55,8 @@ uint64_t validate_call_own(
 uint64_t validate_stub_own(const struct validate_callees *callees, uint64_t pc);
 
 /*
- * Whether a callee leaves register 0 alone, by its instructions up to a return, and holds the size of a
- * frame in it: of code by LLVM and Rust for large frames.
+ * True if the callee's instructions up to a return leave register 0 alone, which holds the size of a
+ * frame: LLVM and Rust make such code for large frames.
  */
 bool validate_keeps_first(const struct validate_callees *callees,
     const struct code_insn *call, const struct code_state *state);

@@ -274,7 +274,7 @@ void callee_apply(const struct code_abi *abi, const struct callee_effect *effect
 {
 	const struct code_value sp = before->regs[abi->sp];
 	const struct code_value unknown = {.kind = CODE_UNKNOWN};
-	/* What it pops was its own. */
+	/* Words that the callee pops were its own. */
 	const int64_t own = effect->how == CALLEE_POPS ? effect->pops : 0;
 
 	for (uint8_t i = 0; i < CODE_SCRATCH; i++)

@@ -33,7 +33,7 @@ struct callee_effect {
 /* The return address is where a callee looks for it. */
 bool callee_has_return_address(
     const struct code_abi *abi, const struct code_state *state);
-/* The same, and SP is as at entry. */
+/* As callee_has_return_address, and SP is as at entry. */
 bool callee_is_bare(const struct code_abi *abi, const struct code_state *state);
 /* The registers that hold what they held at entry. */
 uint32_t callee_kept(const struct code_state *state);

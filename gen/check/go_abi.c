@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Go's ABI for AArch64 says besides the psABI. */
+/* Promises of Go's ABI for AArch64 beyond the psABI. */
 #include <string.h>
 
 #include "base/search.h"

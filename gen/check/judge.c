@@ -6,7 +6,7 @@ static struct code_value value_of(enum code_value_kind kind, uint32_t symbol, in
 	return (struct code_value){.off = off, .symbol = symbol, .kind = (uint8_t)kind};
 }
 
-/* What a rule gives, by the state. cfa is what the row takes for the CFA. */
+/* Returns the value that the rule computes in the state. cfa is the row's CFA. */
 static struct code_value rule_value(const struct cfi_rule *rule, struct code_value cfa,
     uint8_t reg, const struct code_state *state)
 {
@@ -63,7 +63,7 @@ static bool is_of_another_stack(const struct code_abi *abi, const struct cfi_row
 	if ((cfa.kind != CODE_OTHER && cfa.kind != CODE_MADE) ||
 	    row->cfa.kind != CFI_REG_PLUS || row->cfa.reg == abi->fp)
 		return false;
-	/* What the caller had there, for its own use, is no stack. */
+	/* A value that the caller had there for its own use is no stack. */
 	if (row->cfa.reg < CODE_SCRATCH && row->cfa.reg != abi->sp &&
 	    state->regs[row->cfa.reg].kind == CODE_CALLERS)
 		return false;

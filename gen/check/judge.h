@@ -7,8 +7,8 @@
 #include "code/state.h"
 #include "gen/arch/arch.h"
 
-/* Of an FDE with more bytes of instructions no single row is asked for: they would be interpreted for each question. The
- * largest of some 4,000 programs have 22 KB. */
+/* No single row is asked for if the FDE has more bytes of instructions, because they would be interpreted for each
+ * question. The largest of some 4,000 programs have 22 KB. */
 enum { VALIDATE_MAX_ASKED = 32768 };
 
 enum validate_verdict {
@@ -26,8 +26,8 @@ enum validate_column {
 struct validate_answer {
 	uint8_t verdict;
 	uint8_t column; /* the first one that does not agree */
-	/* What the row's rule is worth by the state: an address relative to the true CFA, and so
-	 * on. */
+	/* The value that the row's rule computes in the state, for example an address relative
+	 * to the true CFA. */
 	struct code_value found;
 };
 

@@ -157,7 +157,7 @@ void validate_end_unit(struct validate_worker *worker, size_t n_faults)
 
 enum { NEWS_OF_STACK = 1, NEWS_OF_RETURN = 2 };
 
-/* What callers of the function have to know that they did not. */
+/* Returns the changes that callers of the function depend on. */
 static uint8_t news_of(
     const struct callee_effect *old, const struct callee_effect *effect)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the ends of a function's ways take SP, the frame pointer and the return address from, followed back to each
- * place. A row that the code gives says the same: a copy that the program made for itself is never what it names,
- * and a register that holds the value by the ways that are known is not, where the code itself takes it from a slot.
+ * Places from which the ends of a function's ways take SP, the frame pointer and the return address, followed back
+ * to each instruction. A row made from the code names only such places: never a copy that the program made for
+ * itself, nor a register that holds the value by the ways that are known, where the code itself takes it from a
+ * slot.
  */
 #ifndef GEN_CHECK_NEEDS_H
 #define GEN_CHECK_NEEDS_H
@@ -49,7 +50,7 @@ struct needs_place {
 	struct need list[N_NEEDS]; /* before the instruction */
 };
 
-/* What a way needs that ends behind a place. */
+/* Needs of a way that ends behind a place. */
 struct needs_end {
 	uint64_t pc;
 	struct need list[N_NEEDS];
@@ -99,9 +100,9 @@ struct need needs_usual_ra(const struct code_abi *abi);
 
 /* Adds an end to the place that was noted last: it returns, or hands on to a function, which finds the return address there. */
 void needs_note_end(struct needs *needs, struct need ra);
-/* The same, of a way that goes on in other code where the row holds. */
+/* As needs_note_end, for a way that goes on in other code where the row holds. */
 void needs_note_row(struct needs *needs, const struct cfi_row *row);
-/* The same, of a way of which nothing is known. */
+/* As needs_note_end, for a way whose end is unknown. */
 void needs_note_doubt(struct needs *needs);
 /* Gives each place what the ends of its ways need. edges are sorted. False: too many jumps go back. */
 ATTR_MUST_CHECK bool needs_spread(struct needs *needs, const struct needs_edges *edges);
@@ -115,8 +116,8 @@ bool needs_are_usual(const struct code_abi *abi, const struct need list[N_NEEDS]
 ATTR_MUST_CHECK bool needs_apply(const struct code_abi *abi,
     const struct need list[N_NEEDS], struct code_state *state);
 /*
- * The same where no way ends, so that nothing is needed: a register that has its own value is named, else the only
- * slot that has it.
+ * As needs_apply, where no way ends, so that nothing is needed: keeps a register that has its own value, else the
+ * only slot that has it.
  */
 ATTR_MUST_CHECK bool needs_apply_none(
     const struct code_abi *abi, struct code_state *state);

@@ -256,7 +256,7 @@ bool validate_add_part(struct validate_worker *worker, uint32_t index)
 		return true;
 	if (!part_read_rows(worker, &worker->interp, index, &broken))
 		return broken.kind != ERR_NOMEM;
-	/* Of a PLT, whose rows follow from the address. */
+	/* Rows that follow from the address are a PLT's. */
 	if (table->pc_dependent || !table->n_rows)
 		return true;
 	if (worker->trial && worker->trial->rows) {

@@ -30,8 +30,8 @@ struct block {
 };
 
 struct wait {
-	/* Of a call: the address behind it, where the block goes on once its callee returns. 0: it is
-	 * none. */
+	/* If it waits for a call: the address behind it, where the block goes on once its callee
+	 * returns. 0: no call. */
 	uint64_t behind;
 	uint32_t block; /* that waits */
 	uint32_t next;	/* index of the next wait for the same */
@@ -200,7 +200,7 @@ static void returns_land(struct validate_returns *returns, uint32_t block, uint6
 		returns_wait(returns, block, landings->list[i - 1].pad, 0);
 }
 
-/* What the instruction that may end the block says. Whether the block goes on. */
+/* Follows the instruction that may end the block. Returns true if the block goes on. */
 static bool returns_at(struct validate_returns *returns, uint32_t block, uint64_t pc,
     const struct code_insn *insn, bool named, uint64_t own)
 {

@@ -15,8 +15,8 @@ struct validate_returns *validate_returns_new(const struct validate_callees *cal
 void validate_returns_free(struct validate_returns *returns); /* accepts NULL */
 
 /*
- * Whether control that goes to addr can come back to the caller. True where that is not known. Each
- * part of the code is looked at once. Several threads may ask; the answer depends on the file alone,
+ * True if control that goes to addr can come back to the caller. Also true where that is not known.
+ * Each part of the code is read once. Several threads may ask; the answer depends on the file alone,
  * unless memory runs out or it has more than 4 million places that control goes to.
  */
 bool validate_may_return(struct validate_returns *returns, uint64_t addr);

@@ -187,8 +187,8 @@ static bool unit_add_fault(struct validate_worker *worker,
 }
 
 /*
- * Whether SP is of another stack, by a row before: code that raises exceptions skips frames through a
- * register, and then SP gets its value.
+ * True if a row before took SP for this other stack: code that raises exceptions skips frames through
+ * a register, and then SP gets its value.
  */
 static bool unit_is_elsewhere(const struct validate_worker *worker,
     struct validate_part *part, const struct cfi_row *row, struct validate_answer answer)
@@ -203,7 +203,7 @@ static bool unit_is_elsewhere(const struct validate_worker *worker,
 	       answer.found.symbol == part->elsewhere.symbol;
 }
 
-/* What any place adds to the results of its part. */
+/* Counts a place for the results of its part. */
 static struct validate_range *unit_count(struct validate_worker *worker,
     const struct validate_part *part, const struct code_place *place)
 {
@@ -321,7 +321,7 @@ static void unit_sort_landings(struct validate_landings *landings)
 		}
 }
 
-/* What is said of each range, once all places have been seen. */
+/* Settles the class of each range, once all places have been seen. */
 static void unit_settle(struct validate_worker *worker)
 {
 	for (size_t i = 0; i < worker->n_parts; i++) {

@@ -29,7 +29,8 @@ struct validate_part {
 	bool entry;    /* a function begins at its first byte */
 	bool fragment; /* several functions end in it */
 	bool framed;   /* control comes to its first byte with a frame, too */
-	/* What a row took for the CFA while it was of another stack; CODE_UNKNOWN: none did. */
+	/* The value that a row took for the CFA while SP pointed to another stack;
+	 * CODE_UNKNOWN: no row did. */
 	struct code_value elsewhere;
 };
 
@@ -85,7 +86,7 @@ struct validate_worker {
 	struct callee_effect effect;
 	const struct callee_effect *effects;
 	bool distrusts; /* a callee that comes back may not do so each time */
-	/* Of the look at hand: */
+	/* Only for the present run: */
 	struct {
 		/* A callee is not known, so SP may be elsewhere behind the call. */
 		bool unsure;
@@ -158,7 +159,7 @@ void validate_go_keeps(struct validate_worker *worker, uint64_t pc,
 /* Notes that the part depends on the effect of the range; SIZE_MAX: of none. False: out of memory. */
 ATTR_MUST_CHECK bool validate_note_use(
     struct validate_worker *worker, const struct validate_part *part, size_t to);
-/* The same for the callee of the call at the place. */
+/* As validate_note_use, for the callee of the call at the place. */
 ATTR_MUST_CHECK bool validate_note_call(struct validate_worker *worker,
     const struct validate_part *part, const struct code_place *place);
 /* Notes what an instruction says that may be the last one of its way. */

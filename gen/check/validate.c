@@ -156,8 +156,8 @@ static bool is_called(
 	return i < run->calls.n && run->calls.list[i] < range->end;
 }
 
-/* What code refers to and calls is known now. So is what data refers to. Functions with tables that end
- * there are looked at again, and so are those that are called where they were not taken to be. */
+/* Collects what code and data refer to and what code calls, which is known now. Functions with tables
+ * that end there are checked again, and so are those that are called where that was not assumed. */
 static bool gather_refs(struct validate_run *run, uint8_t *changed)
 {
 	const struct validate_result *result = run->workers[0].result;
@@ -191,7 +191,7 @@ static bool gather_framed(struct validate_run *run, uint8_t *changed, bool *any)
 			if (validate_refs_have(&run->framed, addr))
 				continue;
 			changed[range] = *any = true;
-			/* What jumps there looks at it again, too. */
+			/* Functions that jump there are checked again, too. */
 			run->effects[range].how = CALLEE_ODD;
 		}
 	for (size_t i = 0; ok && i < run->n_workers; i++)

@@ -13,7 +13,7 @@
 #include "gen/check/effect.h"
 #include "gen/check/judge.h"
 
-/* What is said of one FDE: the worst that holds. */
+/* Verdict on one FDE: the worst that holds. */
 enum validate_class {
 	VALIDATE_CONFIRMED, /* every row agrees at every instruction that was reached */
 	VALIDATE_REVIEW,    /* rows agree, and something is odd: see validate_review */
@@ -22,7 +22,7 @@ enum validate_class {
 	VALIDATE_N_CLASSES,
 };
 
-/* What is odd: a bit each. */
+/* Oddities: a bit each. */
 enum validate_review {
 	VALIDATE_REVIEW_CALL = 1, /* rows behind a call fit only if it does not return */
 	VALIDATE_REVIEW_RETURN = 2, /* a return with SP elsewhere than at entry */
@@ -54,7 +54,7 @@ struct validate_fault {
 	struct cfi_row repaired;
 };
 
-/* Of one range of the CFI. */
+/* Result for one range of the CFI. */
 struct validate_range {
 	/* Lowest address at which the code does not tell; 0: none. */
 	uint64_t first_open;

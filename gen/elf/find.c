@@ -206,8 +206,8 @@ static void set_bases(const struct image *image, struct cfi_section *section)
 #define MAX_GAP 16
 
 /*
- * Whether another .eh_frame begins here, which is with a CIE: its length, the id 0, a
- * version, and letters of augmentations that there are.
+ * True if another .eh_frame begins here. It begins with a CIE: its length, the id 0, a
+ * version, and letters of augmentations that exist.
  */
 static bool is_cie(struct rd rd)
 {

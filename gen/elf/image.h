@@ -123,7 +123,8 @@ ATTR_MUST_CHECK bool image_check_sums(const struct image *image, struct err *err
  */
 ATTR_MUST_CHECK bool image_own(
     const struct image *image, const uint8_t *bytes, uint64_t size, struct err *err);
-/* The same for executable segments, for those who go over instructions several times. */
+/* As image_own, for the executable segments, because callers read instructions several
+ * times. */
 ATTR_MUST_CHECK bool image_own_code(const struct image *image, struct err *err);
 /* After a proof that failed, or a check of what was written: says so where the reason can be that somebody has
  * written to the file since it was opened. Always false. */
@@ -238,9 +239,9 @@ ATTR_MUST_CHECK bool image_debug_frames_read(const struct image *image,
 bool image_is_debug_only(const struct image *image);
 
 /*
- * Whether a linked file may be a program interpreter, as ld.so and musl's libc.so are. It has an entry point, needs
- * no other file, and is not marked as a PIE; a static PIE of old linkers has no mark either. Where the entry
- * point may be one that a linker gave, it has a name that debuggers look for.
+ * True if a linked file may be a program interpreter, as ld.so and musl's libc.so are. It has an entry point, needs
+ * no other file, and is not marked as a PIE; a static PIE of old linkers has no mark either. Where the entry point
+ * may be one that a linker gave, it has a name that debuggers look for.
  */
 bool image_is_loader(const struct image *image);
 
@@ -250,7 +251,7 @@ bool image_is_loader(const struct image *image);
  */
 ATTR_MUST_CHECK bool image_join_eh_frames(struct image *image, struct err *err);
 
-/* Of a linked file: see image_eh_frame and image_sframe (gen/sources/input.h). */
+/* image_eh_frame and image_sframe (gen/sources/input.h) for a linked file. */
 ATTR_MUST_CHECK bool image_linked_eh_frame(const struct image *image,
     struct cfi_section *section, bool *found, uint64_t *hdr_size, struct err *err);
 ATTR_MUST_CHECK bool image_linked_sframe(const struct image *image, const uint8_t **data,

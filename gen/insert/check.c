@@ -24,11 +24,12 @@ static bool check_is_over_old(const struct image *input, const struct insert_pla
 }
 
 /*
- * What the methods may change, apart from what both do: the ELF header's words for the two
- * tables, and bytes behind the input's last. "slack" writes over an old section or over padding,
- * which a PT_LOAD then maps. "grow" adds a PT_LOAD, and what stands behind the table makes room
- * (check_grow.c), unless the table moves: then nothing else does. A table that stays changes in
- * place, and may lose entries (insert_check_spare). Everything else is to stay.
+ * Checks the plan against the changes that its method may make, apart from those that both make:
+ * the ELF header's words for the two tables, and bytes behind the input's last. "slack" writes
+ * over an old section or over padding, which a PT_LOAD then maps. "grow" adds a PT_LOAD, and
+ * what stands behind the table makes room (check_grow.c), unless the table moves: then nothing
+ * else does. A table that stays changes in place, and may lose entries (insert_check_spare).
+ * Everything else must stay.
  */
 static bool check_plan(
     const struct image *input, const struct insert_plan *plan, struct err *err)
@@ -76,7 +77,7 @@ static bool same_until(struct walk *walk, uint64_t off, uint64_t size)
 	return true;
 }
 
-/* What "grow" changes; what it becomes is compared by insert_check_grow. */
+/* Skips the bytes that "grow" changes; insert_check_grow compares their new contents. */
 static bool same_grow(const struct insert_plan *plan, struct walk *walk)
 {
 	const struct insert_grow *grow = &plan->grow;
@@ -278,7 +279,7 @@ static bool check_padding(const struct image *input, const struct insert_plan *p
 	       err_set(err, ERR_INTERNAL, "the section is on a page of another segment");
 }
 
-/* What the kernel and ld.so take for granted and do not check themselves. */
+/* Checks what the kernel and ld.so take for granted and do not check themselves. */
 static bool check_loads(const struct image *output, struct err *err)
 {
 	uint64_t end = 0;

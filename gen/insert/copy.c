@@ -15,7 +15,7 @@
 /* Small enough for a processor's cache, large enough for large pages in the kernel's. */
 #define COPY_CHUNK ((size_t)1 << 20)
 
-/* What says "not on this file system" rather than "the disk failed". */
+/* Errors that mean "not on this file system" rather than "the disk failed". */
 static bool is_refusal(int code)
 {
 	return code == EOPNOTSUPP || code == ENOSYS || code == EINVAL || code == ENODEV ||

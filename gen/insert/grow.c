@@ -90,7 +90,7 @@ enum obstacle insert_plan_grow(const struct image *image,
 
 	if (obstacle == OBSTACLE_NONE)
 		return obstacle;
-	/* What the attempt left behind. */
+	/* Forgets the failed attempt. */
 	*err = (struct err){0};
 	insert_plan_start(image, METHOD_GROW, plan);
 	plan->table_moves_for = obstacle;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What leads to the sections that the method "grow" moves: dynamic tags, relocations and
+/* References to the sections that the method "grow" moves: dynamic tags, relocations and
  * symbols, found for the plan and corrected for the output. */
 #include "gen/insert/internal.h"
 
@@ -222,7 +222,7 @@ static bool find_tags(const struct image *image, struct insert_grow *grow)
 	return no_other_tag(image, dynamic, grow);
 }
 
-/* What moves: addresses. */
+/* Addresses that move. */
 struct block {
 	const struct image *image;
 	uint64_t start, size;

@@ -103,7 +103,7 @@ static bool insert_buffers(const struct image *image, const struct insert_plan *
 		   fd, buffers[BUFFER_EHDR].data, buffers[BUFFER_EHDR].size, 0, err);
 }
 
-/* What shifts, and what leads to all that moves. */
+/* Puts what shifts, and all references to what moves, into the buffers. */
 static void insert_put_grow(
     struct wr *buffers, const struct image *image, const struct insert_plan *plan)
 {

@@ -35,7 +35,7 @@ struct insert_move {
 };
 
 /*
- * Of the method "grow": what moves to make room behind the program header table. All is 0
+ * Moves of the method "grow", which make room behind the program header table. All is 0
  * for "slack", and where nothing moves.
  */
 struct insert_grow {
@@ -52,7 +52,8 @@ struct insert_grow {
 	/* Counts from the new segment's start; 0 when nothing moves there. */
 	uint64_t segment_end;
 	bool moves_dynamic; /* the dynamic section leads to some of it */
-	/* What changes because it leads there: .dynamic, and a part of .symtab. */
+	/* Ranges that change because they refer to what moves: .dynamic, and a part of
+	 * .symtab. */
 	uint64_t dynamic_off, dynamic_size;
 	uint64_t symbols_off, symbols_size;
 	size_t symtab; /* the section, when symbols_size is not 0 */

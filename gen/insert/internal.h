@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that plan, write, check and undo an insertion share with each other
- * only. */
+/* Shared only by the files that plan, write, check and undo an insertion. */
 #ifndef GEN_INSERT_INTERNAL_H
 #define GEN_INSERT_INTERNAL_H
 
@@ -39,7 +38,7 @@ struct insert_range {
 	uint64_t off, size;
 };
 
-/* What the tables of the input have to offer (gen/insert/slots.c). */
+/* Room and facts found in the tables of the input (gen/insert/slots.c). */
 struct insert_slots {
 	bool library;	 /* never started as a program, so no AT_PHDR leads to it */
 	bool loader;	 /* it may be the program interpreter (ld.so) */
@@ -58,7 +57,7 @@ struct insert_slots {
 	 * behind the table have room for. */
 	size_t spare[2], n_spare;
 	size_t room;
-	/* Of room, what is in the PT_LOAD that maps the table; for more, that one
+	/* The part of room inside the PT_LOAD that maps the table; for more, that one
 	 * grows. */
 	size_t room_inside, table_load;
 };
@@ -71,7 +70,7 @@ ATTR_MUST_CHECK bool insert_slots_find(
 bool insert_is_free(const struct image *image, uint64_t off, uint64_t size);
 
 /*
- * Whether size bytes behind PT_LOAD number load are padding, in the file and in memory:
+ * True if size bytes behind PT_LOAD number load are padding, in the file and in memory:
  * zero, in no section or segment, and on no page of another segment or of RELRO.
  */
 bool insert_is_padding(const struct image *image, size_t load, uint64_t size);
@@ -175,7 +174,7 @@ static inline uint64_t insert_max_addr(const struct insert_slots *slots)
 	return slots->kernel ? UINT64_MAX - 0xffff : INSERT_MAX_PLACE;
 }
 
-/* What the last PT_LOAD adds to an address for the physical one; wraps. */
+/* The difference between physical and virtual addresses in the last PT_LOAD; wraps. */
 static inline uint64_t insert_physical(
     const struct image *image, const struct insert_slots *slots)
 {

@@ -11,8 +11,8 @@
 #include "base/num.h"
 
 /*
- * What the layout relies on of each PT_LOAD. The first ones are damage; the last two
- * occur in files that do run (linked with -n, or by hand), but in which "above
+ * Refuses a PT_LOAD on which the layout cannot rely. The first checks find damage; the
+ * last two refuse files that do run (linked with -n, or by hand), but in which "above
  * everything" has no sure meaning.
  */
 static bool refuse_segment(
@@ -170,8 +170,8 @@ static bool refuse_sections(const struct image *image, uint64_t *end, struct err
 }
 
 /*
- * Whether insertions left all that follows end: zeros, and then a record. With --refresh each insertion
- * leaves one behind that of the insertion before.
+ * True if all bytes behind end come from insertions: zeros, and then a record. With --refresh each
+ * insertion leaves one behind that of the insertion before.
  */
 static bool refuse_has_records(const struct image *image, uint64_t end)
 {

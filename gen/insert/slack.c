@@ -22,7 +22,7 @@ static bool slack_meets(uint64_t from, uint64_t size, uint64_t start, uint64_t e
 }
 
 /*
- * Whether the pages of a segment, in the file or in memory, would hold any of the new
+ * True if the pages of a segment, in the file or in memory, would hold any of the new
  * bytes: then they would turn up in a mapping that is not theirs, writable or executable.
  * A file range that ends in the middle of a page maps the rest of it, too.
  */

@@ -17,11 +17,11 @@
 #define MAX_ADDED 3
 
 /*
- * Whether the file can never be started as a program, so that nothing takes AT_PHDR from
- * it. What has an interpreter can (libc.so.6), and so can what has an entry point and
- * needs no library: the dynamic loader and a static PIE. An entry point alone says
- * nothing, old linkers give one to any library. What only looks like a program is merely
- * given a longer hole.
+ * True if the file can never be started as a program, so that nothing takes AT_PHDR from
+ * it. A file with an interpreter can be started (libc.so.6), and so can one with an entry
+ * point that needs no library: the dynamic loader and a static PIE. An entry point alone
+ * proves nothing, because old linkers give one to any library. A library that looks like
+ * a program merely gets a longer hole.
  */
 static bool is_library(const struct image *image)
 {
@@ -204,7 +204,7 @@ static bool phdr_is_right(const struct image *image, const GElf_Phdr *load)
 	return true;
 }
 
-/* Of kernels, and of programs that are linked by hand, no segment has the table. */
+/* No segment maps the table of a kernel, or of a program that is linked by hand. */
 static void find_room_unmapped(
     const struct image *image, uint64_t end, struct insert_slots *slots)
 {

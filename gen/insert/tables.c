@@ -91,7 +91,7 @@ void insert_put_phdrs(struct wr *wr, const struct image *image,
 		      insert_table_size(plan), INSERT_PHDR_ALIGN);
 	uint64_t addr;
 
-	/* What loads by physical addresses, as for a kernel, finds it there, too. */
+	/* Loaders that use physical addresses, as for a kernel, find it there, too. */
 	load.p_paddr += insert_physical(image, slots);
 	sframe.p_paddr += insert_physical(image, slots);
 	/* Before any PT_LOAD (gABI, "Program Header"). */

@@ -40,7 +40,7 @@ static enum eh2sframe_status api_status(enum err_kind kind)
 	return EH2SFRAME_BUG;
 }
 
-/* What to do, where the place of the fault knew no better; NULL: the text says enough. */
+/* Advice for an error whose place of origin gave none; NULL: the text says enough. */
 static const char *api_advice(const struct err *err)
 {
 	if (strstr(err->text, "; "))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the public interface share. */
+/* Shared by the files of the public interface. */
 #ifndef GEN_LIB_API_H
 #define GEN_LIB_API_H
 

@@ -2,7 +2,8 @@
 /* A file that is converted in its place, under all of its names. */
 #include "gen/lib/api.h"
 
-/* What a function of the caller says. The text has its advice already, where it needs any. */
+/* Turns the error of a caller's function into our own. Its text has its advice already, where
+ * it needs any. */
 static void names_error(const struct eh2sframe_error *error, struct err *err)
 {
 	enum err_kind kind = ERR_IO;

@@ -104,7 +104,7 @@ bool eh2sframe_file_lint(const struct eh2sframe_file *file, const char *reader,
 	return api_return(ok, &err, error);
 }
 
-/* What a report tells of the result, made once. */
+/* Makes the details of a report of the result, once. */
 static bool api_details_make(struct eh2sframe_result *result, struct err *err)
 {
 	return convert_generate(&result->conv, err) &&

@@ -112,8 +112,8 @@ static bool walk_is_loaded(
 }
 
 /*
- * Whether the file is still the one that is mapped, and was not replaced since: its
- * headers are the same, and its notes, which have a hash of all of it.
+ * True if the file is still the one that is mapped, and was not replaced since: its
+ * headers are the same, and its notes, which hold a hash of the whole file.
  */
 static bool walk_is_mapped(
     const uint8_t *elf, size_t size, const struct eh2sframe_walk_module *module)

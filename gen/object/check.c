@@ -19,7 +19,7 @@ static bool check_off(struct err *err, const char *what, size_t i)
 	return err_set(err, ERR_INTERNAL, "the written object is wrong: %s %zu", what, i);
 }
 
-/* What grew has what it had, and more behind it. */
+/* True if a section that grew begins with its old bytes. */
 static bool check_grown(
     const struct image_section *before, const struct image_section *after)
 {

@@ -53,7 +53,7 @@ static int key_compare(const void *a, const void *b)
 	return x->func.start < y->func.start ? -1 : x->func.start > y->func.start;
 }
 
-/* What goes into one section follows each other, ascending. */
+/* Sorts the functions so that those of one section follow each other, ascending. */
 static bool sframes_sort(const struct image *image, const struct options *options,
     struct sf_section *model, struct encode_key **ret)
 {

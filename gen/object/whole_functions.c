@@ -5,7 +5,7 @@
 #include "base/search.h"
 #include "gen/object/write.h"
 
-/* Of one FDE. */
+/* State of one FDE. */
 struct whole {
 	uint64_t covered; /* bytes of code with rows */
 	enum refusal why; /* of its first gap; REFUSE_NOTHING: there is none */

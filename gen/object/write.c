@@ -15,7 +15,7 @@
 #include "gen/insert/internal.h"
 #include "sframe/decode.h"
 
-/* Of a section header, and of the ELF header. */
+/* Offsets of fields in a section header and in the ELF header. */
 enum { SH_OFFSET = 24, SH_SIZE = 32, E_SHOFF = 40, E_FLAGS = 48, E_SHSTRNDX = 62 };
 
 enum { SECTION_ALIGN = 8 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a conversion of an object makes: one .sframe for all of it, or one for each
- * group or section of code, with relocations for the starts of functions. Everything that
- * was in the file stays where it is; what is new stands behind it.
+ * Conversion of an object: one .sframe for all of it, or one for each group or section of
+ * code, with relocations for the starts of functions. Everything that was in the file
+ * stays where it is; new bytes stand behind it.
  */
 #ifndef GEN_OBJECT_WRITE_H
 #define GEN_OBJECT_WRITE_H

@@ -198,7 +198,7 @@ static bool options_no_reader(const char *name, struct err *err)
 	return options_none_of("for", name, names, err);
 }
 
-/* What is given by itself counts, before "for" and after it. */
+/* Options that were set by themselves win, whether they come before "for" or after it. */
 static bool options_for(struct options *options, const char *name, struct err *err)
 {
 	const struct reader *reader = reader_find(name);
@@ -215,7 +215,7 @@ static bool options_for(struct options *options, const char *name, struct err *e
 	return true;
 }
 
-/* What the result has to keep to. */
+/* Sets a limit that the result has to keep. */
 static bool options_limit(struct options *options, enum option_id id, const char *value,
     size_t choice, struct err *err)
 {

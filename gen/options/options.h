@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a conversion is asked to do, set by the names that the command line has. */
+/* Options of a conversion, set by the names that the command line has. */
 #ifndef GEN_OPTIONS_OPTIONS_H
 #define GEN_OPTIONS_OPTIONS_H
 
@@ -20,7 +20,7 @@ enum witness {
 	WITNESS_CODE,
 };
 
-/* What becomes of rows that the instructions contradict. */
+/* Treatment of rows that the instructions contradict. */
 enum code_policy {
 	CODE_POLICY_IGNORE, /* they are written as the CFI has them */
 	CODE_POLICY_REFUSE, /* they are left out */
@@ -34,7 +34,7 @@ enum object_sections {
 	OBJECT_SECTIONS_TEXT,  /* each section of code */
 };
 
-/* What "min-coverage" is a share of. */
+/* The whole of which "min-coverage" is a share. */
 enum coverage_of {
 	COVERAGE_OF_CFI,  /* the code with CFI */
 	COVERAGE_OF_TEXT, /* all executable code */

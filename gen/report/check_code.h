@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the code says of the CFI of one file (eh2sframe check): found once, for text and JSON. */
+/* Verdicts of the code on the CFI of one file (eh2sframe check): found once, for text and
+ * JSON. */
 #ifndef GEN_REPORT_CHECK_CODE_H
 #define GEN_REPORT_CHECK_CODE_H
 
@@ -31,8 +32,8 @@ struct report_check_group {
  * also after a failure. */
 ATTR_MUST_CHECK bool report_check_make(const struct image *image,
     const struct options *options, struct report_check *check, struct err *err);
-/* The same for the rows of the section that the file has: ERR_NOTHING without one. cfi_image is as for
- * prove_section. */
+/* As report_check_make, for the rows of the section that the file has: ERR_NOTHING without one.
+ * cfi_image is as for prove_section. */
 ATTR_MUST_CHECK bool report_check_make_section(const struct image *image,
     const struct image *cfi_image, const struct options *options,
     struct report_check *check, struct err *err);
@@ -60,7 +61,8 @@ enum { REPORT_CHECK_RULE_SIZE = 96 };
 /* "rsp + 16", "unchanged". */
 void report_check_rule_text(const struct report_check *check, const struct cfi_rule *rule,
     char text[REPORT_CHECK_RULE_SIZE]);
-/* What the rule gives by the state of the code: "CFA + 8", "rbx of the caller". */
+/* Describes the value that the rule computes in the state of the code: "CFA + 8", "rbx of
+ * the caller". */
 void report_check_found_text(const struct report_check *check, struct code_value found,
     char text[REPORT_CHECK_RULE_SIZE]);
 /* Why an FDE is neither right nor wrong, as a sentence without its end; NULL for others. */

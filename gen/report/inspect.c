@@ -14,7 +14,7 @@
 #include "gen/verify/prove.h"
 #include "sframe/dump.h"
 
-/* What the made-up addresses of an object stand for. */
+/* Prints which sections the made-up addresses of an object stand for. */
 static void report_places(const struct image *image, FILE *out)
 {
 	const struct object *object = image->object;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of a section that a file has, in words on a stream. */
+/* Answers about a section that a file has, in words on a stream. */
 #ifndef GEN_REPORT_INSPECT_H
 #define GEN_REPORT_INSPECT_H
 

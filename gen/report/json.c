@@ -190,7 +190,7 @@ static json_t *method_of(const struct insert_plan *plan)
 	    obstacles, "file_size", report_json_count(plan->file_size));
 }
 
-/* The same for an object, which has one way. */
+/* As method_of, for an object, which has one way. */
 static json_t *object_method_of(const struct report *report)
 {
 	return json_pack("{ss s{} sI sb}", "name", "object", "not_by", "file_size",
@@ -198,7 +198,7 @@ static json_t *object_method_of(const struct report *report)
 	    report->signature_void);
 }
 
-/* What libdwarf was not compared with. */
+/* Bytes that were not compared with libdwarf. */
 static json_t *alone_of(const struct verify_held *held)
 {
 	return json_pack("{sI sI}", "too_many_rows",
@@ -281,7 +281,7 @@ static json_t *beyond_of(const void *context, size_t i)
 	    report, beyond->function);
 }
 
-/* What the code gave in the place of a row; null where no row is known. */
+/* The row that the code gave instead; null where none is known. */
 static json_t *correction_of(const void *context, size_t i)
 {
 	const struct report *report = context;
@@ -333,7 +333,7 @@ static json_t *producers_of(const struct report_details *details)
 	return array;
 }
 
-/* What the file is. */
+/* Identifies the file. */
 static bool put_identity(struct report_json *json, const struct report *report)
 {
 	const struct report_details *details = &report->details;
@@ -349,7 +349,7 @@ static bool put_identity(struct report_json *json, const struct report *report)
 		   report_json_member(json, "producers", producers_of(details)));
 }
 
-/* What came of patterns. */
+/* Lists patterns that matched nothing, or could not be tested. */
 static bool put_patterns(struct report_json *json, const struct policy *policy)
 {
 	const char *few = policy_few_symbols(policy), *option, *pattern;
@@ -359,7 +359,7 @@ static bool put_patterns(struct report_json *json, const struct policy *policy)
 		   report_json_member(json, "unmatched", unmatched_of(policy)));
 }
 
-/* What only some reports have. */
+/* Adds members that only some reports have. */
 static bool put_extras(struct report_json *json, const struct report *report)
 {
 	const struct report_details *details = &report->details;

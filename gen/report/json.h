@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was found in a file as a JSON object, for programs: a member of "files" in the documents that the command
+ * Findings about a file as a JSON object, for programs: a member of "files" in the documents that the command
  * makes, whose schema is docs/report.schema.json. It is written entry by entry, so that it takes no memory. The
  * values are jansson's.
  */

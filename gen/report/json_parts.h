@@ -18,7 +18,7 @@ json_t *report_json_kept(json_t *whole, int status);
 json_int_t report_json_count(uint64_t count);
 /* Addresses as hexadecimal text: JSON readers keep only 53 bits of a number. */
 json_t *report_json_address(uint64_t addr);
-/* The same in an object, where its section counts. */
+/* As report_json_address; in an object, the section and the offset there. */
 json_t *report_json_place(const struct image *image, uint64_t addr);
 /* object with the name of the function at pc, if it has one, and its symbol if that differs.
  * Takes object. */
@@ -38,7 +38,8 @@ typedef json_t *report_json_entry_fn(const void *context, size_t i);
 /* A member with n entries, one per line. */
 ATTR_MUST_CHECK bool report_json_list(struct report_json *json, const void *context,
     const char *name, size_t n, report_json_entry_fn *entry);
-/* What each source of rows gave, and which functions have theirs from others than .eh_frame. */
+/* Yield of each source of rows, and the functions that have theirs from others than
+ * .eh_frame. */
 ATTR_MUST_CHECK bool report_json_sources(
     struct report_json *json, const struct report *report);
 /* The beginning of a file's object: what all of them have. */

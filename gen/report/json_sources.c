@@ -48,7 +48,7 @@ static json_t *debug_of(const struct report *report, json_t *object)
 	return object;
 }
 
-/* What one source gave. */
+/* Yield of one source. */
 static json_t *source_of(const struct report *report, enum source source)
 {
 	const struct err *left_out = &report->input->sources.list[source].left_out;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What only a report tells of a file: what it is, its sections, and the gaps by rule. */
+/* Facts that only a report needs: the kind of file, its sections, and the gaps by
+ * rule. */
 #include "gen/report/model.h"
 
 #include <stdio.h>
@@ -101,7 +102,7 @@ static bool details_add_section(
 	return true;
 }
 
-/* The same as coverage_text looks at. */
+/* Lists the sections that coverage_text counts. */
 static bool details_sections(const struct image *image, struct report_details *details)
 {
 	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;

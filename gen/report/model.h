@@ -31,7 +31,7 @@ enum report_kind {
 	REPORT_KERNEL_MODULE,
 };
 
-/* What a stretch of executable bytes without CFI is. */
+/* Kinds of executable bytes without CFI. */
 enum report_stretch_kind {
 	REPORT_CODE,
 	REPORT_DATA,
@@ -60,7 +60,7 @@ struct report_stretch {
 	enum report_stretch_kind kind;
 };
 
-/* What only a report tells. Borrows the image. */
+/* Facts that only a report needs. Borrows the image. */
 struct report_details {
 	bool made;
 	bool decoded; /* the machine's code was decoded, to tell data from code */

@@ -105,7 +105,7 @@ void report_summary(const struct report *report, FILE *out)
 	fputc('\n', out);
 }
 
-/* What there is besides sharing. */
+/* Prints the savings besides sharing. */
 static void report_compact(const struct report *report, FILE *out)
 {
 	const struct sf_compact_stats *stats = &report->compact;
@@ -330,7 +330,7 @@ static void report_cost(
 /* More producers would fill the screen. */
 enum { REPORT_TEXT_PRODUCERS = 3 };
 
-/* What the file is. */
+/* Identifies the file. */
 static void report_identity(const struct report *report, FILE *out)
 {
 	const struct report_details *details = &report->details;
@@ -389,7 +389,8 @@ static void report_diag(
 	fprintf(out, "%s+0x%" PRIx64 "; left out\n", section, into);
 }
 
-/* What of .debug_frame is not used, and where it says something else than .eh_frame. */
+/* Prints which records of .debug_frame are not used, and where it contradicts
+ * .eh_frame. */
 static void report_debug_damage(const struct report *report, FILE *out)
 {
 	const struct cfi_sources *sources = &report->input->sources;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run found, in words for people. */
+/* Findings of a run, in words for people. */
 #ifndef GEN_REPORT_TEXT_H
 #define GEN_REPORT_TEXT_H
 
@@ -29,8 +29,8 @@ void report_gaps(const struct report *report, const char *indent, FILE *out);
 /* How the section got in, and why not in the ways before it, one line each. */
 void report_method(const struct insert_plan *plan, const char *indent, FILE *out);
 
-/* What the user must know besides: damaged records, what libdwarf was not compared with, a
- * signature that no longer holds, what the method costs. One line each. */
+/* Prints the warnings, one line each: damaged records, code not compared with libdwarf, a
+ * signature that no longer holds, the price of the method. */
 void report_damage(const struct report *report, FILE *out);
 
 /* A line for .debug_frame without its end, what each source gave, and each function that does not have its

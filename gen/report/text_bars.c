@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the executable bytes of a file are, as bars of 80 columns in ASCII. */
+/* Kinds of the executable bytes of a file, as bars of 80 columns in ASCII. */
 #include "gen/report/text.h"
 
 #include <inttypes.h>

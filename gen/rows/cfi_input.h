@@ -45,7 +45,7 @@ ATTR_MUST_CHECK bool cfi_input_can_derive(const struct image *image, struct err 
  */
 ATTR_MUST_CHECK bool cfi_input_defines(
     const struct cfi_input *input, const struct options *options, struct err *err);
-/* What a report needs stays; all else is freed. */
+/* Frees everything but what a report needs. */
 void cfi_input_forget(struct cfi_input *input);
 void cfi_input_deinit(struct cfi_input *input);
 

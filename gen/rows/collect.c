@@ -56,7 +56,7 @@ struct collect_part {
 
 _Static_assert(N_REFUSALS <= 32, "collect_part.reasons has a bit per refusal");
 
-/* What walkers can still make of the code. */
+/* Notes the rule of a gap, for walkers that can follow it. */
 static bool collect_rule(
     struct collect_part *part, const struct cfi_row *row, uint64_t start, uint64_t end)
 {
@@ -220,7 +220,7 @@ static void collect_all(struct collect_part *part)
 	}
 }
 
-/* What was only of use on the way goes at once: to join the results takes room. */
+/* Frees at once what only this part needs, because joining the results takes room. */
 static void collect_run(void *context)
 {
 	struct collect_part *part = context;

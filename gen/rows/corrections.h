@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What holds in the place of rows of the CFI that the code contradicts (--code). Conversion and
- * proof apply the same corrections to the tables that they read.
+ * Rows that replace those of the CFI that the code contradicts (--code). Conversion and proof
+ * apply the same corrections to the tables that they read.
  */
 #ifndef GEN_ROWS_CORRECTIONS_H
 #define GEN_ROWS_CORRECTIONS_H

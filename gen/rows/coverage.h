@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was covered and what was not, in numbers: filled by collect, read by report. */
+/* Covered code and gaps, in numbers: filled by collect, read by report. */
 #ifndef GEN_ROWS_COVERAGE_H
 #define GEN_ROWS_COVERAGE_H
 
@@ -31,8 +31,8 @@ struct coverage_stretch {
 };
 
 /*
- * What CFI says of a gap, or of a part of one, as far as a walker can follow it: a row of
- * any version, and more for a CFA that is read from memory.
+ * The rule that CFI has for a gap, or for a part of one, as far as a walker can follow
+ * it: a row of any version, and more for a CFA that is read from memory.
  */
 struct coverage_rule {
 	uint64_t start, end; /* addresses; end is exclusive */
@@ -127,7 +127,7 @@ struct coverage {
 	size_t n_notes;
 	struct coverage_call *calls; /* ascending by end */
 	size_t n_calls, cap_calls;
-	/* Of those with a row at the call: it holds at the return address, too, or another one does, or none. Once
+	/* Calls with a row at the call: it holds at the return address, too, or another one does, or none. Once
 	 * they are counted, the latter come first in the list. */
 	size_t calls_with_row, calls_misread;
 	struct coverage_gap *gaps; /* ascending by start */
@@ -143,7 +143,7 @@ struct coverage_share {
 
 struct coverage_share coverage_share(
     const struct coverage *coverage, enum coverage_of of);
-/* The same in per cent; NAN when there is no code. */
+/* As coverage_share, in per cent; NAN when there is no code. */
 double coverage_percent(const struct coverage *coverage, enum coverage_of of);
 /*
  * Counts the executable code of a file: its executable sections, or segments where it has
@@ -162,7 +162,7 @@ ATTR_MUST_CHECK bool coverage_sources(const struct image *image,
  * goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_add_gap(
     struct coverage *coverage, const struct coverage_gap *gap);
-/* The same for a rule. */
+/* As coverage_add_gap, for a rule. */
 ATTR_MUST_CHECK bool coverage_add_rule(
     struct coverage *coverage, const struct coverage_rule *rule);
 /* Adds up two accounts of different FDEs; part is of the higher addresses. */

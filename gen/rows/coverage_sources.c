@@ -46,7 +46,7 @@ static bool coverage_add_piece(const struct image *image, struct coverage *cover
 	coverage->sources[source].functions += !again;
 	if (!coverage_add_source_range(image, coverage, func, source, again))
 		return false;
-	/* What nothing else is said of has its rows from here. */
+	/* Code outside of all pieces counts as .eh_frame's. */
 	if (source == SOURCE_EH_FRAME)
 		return true;
 	if (again && last) {

@@ -22,7 +22,7 @@ struct text {
 	const struct arch *arch;
 	struct text_region *regions;
 	size_t n, cap;
-	/* What is code for sure: two lists, in the order of addresses. */
+	/* Ranges that are code for sure: two lists, in the order of addresses. */
 	const struct cfi_ranges *ranges;
 	const struct sf_section *model;
 	size_t range, func;	      /* the next one of each */

@@ -68,7 +68,8 @@ bool last_call_reaches(const struct image *image, const struct arch *arch, uint6
 	return false;
 }
 
-/* What sections say of their bytes, segments may deny, and the proof believes these. */
+/* Asks again because segments may contradict the sections, and the proof believes
+ * segments. */
 static bool call_reaches(
     const struct image *image, const struct arch *arch, const struct coverage_call *call)
 {

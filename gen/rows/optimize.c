@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the optimiser of the format has to be told about the file. */
+/* Tells the optimiser of the format what it must know about the file. */
 #include "gen/rows/optimize.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands between functions. Code without CFI may be as short as padding is: glibc's
- * clone() has none for the few instructions after its system call. So no unwinder leaves
- * the new thread by the rules of the old one.
+ * Bytes between functions. Code without CFI may be as short as padding is: glibc's
+ * clone() has none for the few instructions after its system call, so that no unwinder
+ * leaves the new thread by the rules of the old one.
  */
 #ifndef GEN_ROWS_PADDING_H
 #define GEN_ROWS_PADDING_H

@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "base/names/demangle.h"
 
-/* What has been found of the symbols at one place. */
+/* Answers about the symbols at one place, kept for the next question. */
 enum { POLICY_KEPT = 1, POLICY_EXCLUDED };
 
 /* Marks every pattern that matches; several threads may mark the same one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keeps a whole FDE out, before its rows are looked at. */
+/* Reasons to leave a whole FDE out, before its rows are read. */
 #ifndef GEN_ROWS_POLICY_H
 #define GEN_ROWS_POLICY_H
 
@@ -18,7 +18,7 @@ struct policy_area {
 	uint64_t start, end;
 };
 
-/* Of the sections that one pattern of --exclude-section names: ascending, none meets another. */
+/* Sections that one pattern of --exclude-section names: ascending, disjoint. */
 struct policy_areas {
 	struct policy_area *list;
 	size_t n;
@@ -36,7 +36,8 @@ struct policy {
 	 * there are none. */
 	unsigned char *matched;
 	struct policy_areas *excluded; /* of each pattern for sections */
-	/* Of each place that has symbols, by the first of them: what has been found. */
+	/* The answer for each place that has symbols, by the index of the first of
+	 * them. */
 	unsigned char *asked;
 };
 

@@ -77,8 +77,8 @@ static enum refusal reduce_sp(const struct target *target, const struct cfi_row 
 }
 
 /*
- * What the header's fixed place says already (x86-64: the call pushed it) needs no words,
- * nor does a link register that still holds it.
+ * Needs no words where the header's fixed place says it already (x86-64: the call pushed
+ * it), nor where the link register still holds it.
  */
 static enum refusal reduce_ra(
     const struct arch *arch, const struct cfi_rule *ra, struct sf_row *out)

@@ -21,8 +21,8 @@ enum refusal reduce_row(
     const struct target *target, const struct cfi_row *row, struct sf_row *out);
 
 /*
- * What a rule can say of a CFA from memory and no row can: it is
- * *(reg + (index << shift) + off) + cfa_add. Any other CFA has 0 in all of these.
+ * The part of a CFA from memory that a rule can hold and no row can: it is *(reg + (index
+ * << shift) + off) + cfa_add. Any other CFA has 0 in all of these.
  */
 struct reduce_more {
 	int32_t cfa_add;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What rows are made for. The reducer asks it what can be said, the proof asks it what
- * could have been.
+ * Target of the rows. The reducer asks it which rows can be written, the proof asks it
+ * which rows could have been.
  */
 #ifndef GEN_ROWS_TARGET_H
 #define GEN_ROWS_TARGET_H

@@ -90,7 +90,7 @@ static void sources_cut(struct cfi_sources *sources)
 	sources->list[SOURCE_DEBUG_FRAME].size = 0;
 }
 
-/* Of an object: the copy with relocations applied. */
+/* Adds an object's .debug_frame: the copy with relocations applied. */
 static bool sources_add_object(
     const struct object *object, struct cfi_sources *sources, struct err *err)
 {
@@ -229,7 +229,8 @@ bool cfi_sources_any(const struct image *image, const struct options *options)
 	return found;
 }
 
-/* What is behind the first code and is none stays, and is refused as in .eh_frame. */
+/* Drops FDEs in front of the first code. Others that are not in code stay, and are
+ * refused as in .eh_frame. */
 static void settle_linked(const struct image *image, struct cfi_frames *frames)
 {
 	const uint64_t start = image_first_code(image);

@@ -56,7 +56,7 @@ static const struct image_section *next_code(const struct image *image, size_t *
 	return NULL;
 }
 
-/* The same for segments. */
+/* As next_code, for segments. */
 static const GElf_Phdr *next_code_segment(const struct image *image, size_t *i)
 {
 	for (; *i < image->n_phdrs; ++*i)

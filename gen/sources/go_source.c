@@ -304,7 +304,7 @@ bool image_is_go(const struct image *image)
 	       (by_name(image, &bytes) || image_has_go_source(image));
 }
 
-/* What begins elsewhere than in code has no rows, whatever the table says. */
+/* Functions that begin elsewhere than in code have no rows, whatever the table says. */
 static bool check_first(
     const struct image *image, const struct go_source *source, struct err *err)
 {

@@ -17,7 +17,7 @@
 enum { WITNESS_MAX_BLOCKS = 1048576 };
 /* Functions with more rows are not divided where FDEs begin: each part reads them again. */
 enum { WITNESS_MAX_DIVIDED = 4096 };
-/* Of a range of code without a row. */
+/* Index for a range of code without a row. */
 #define WITNESS_NO_FUNC UINT32_MAX
 
 /* A function of the section. */

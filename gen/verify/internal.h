@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the proof's two files share: comparing one range after the other. */
+/* Shared by the proof's two files: comparing one range after the other. */
 #ifndef GEN_VERIFY_INTERNAL_H
 #define GEN_VERIFY_INTERNAL_H
 

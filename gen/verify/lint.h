@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each reader of SFrame demands of a section beyond the format: rules with names,
- * each with the readers and versions it belongs to. A section can be well formed and
- * still be refused, or be looked up wrongly, by one of them.
+ * Demands of each reader of SFrame beyond the format: rules with names, each with the
+ * readers and versions it belongs to. A section can be well formed and still be refused,
+ * or be looked up wrongly, by one of them.
  */
 #ifndef GEN_VERIFY_LINT_H
 #define GEN_VERIFY_LINT_H
@@ -118,7 +118,7 @@ void lint_section(const struct sf_view *view, const struct image *image,
  */
 ATTR_MUST_CHECK bool lint_own(const struct sf_view *view, const struct image *image,
     const struct reader *named, struct err *err);
-/* The same for the section that the file has. */
+/* As lint_own, for the section that the file has. */
 ATTR_MUST_CHECK bool lint_own_file(
     const struct image *image, const struct reader *named, struct err *err);
 

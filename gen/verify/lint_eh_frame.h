@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the posted reader of .eh_frame for Linux demands of a file ("unwind_user: eh_frame", 2026-08, x86-64 and s390x):
- * rules with names, and how much code it can walk. A draft, as the reader is: docs/STABILITY.md promises nothing of it.
+ * Demands of the posted reader of .eh_frame for Linux ("unwind_user: eh_frame", 2026-08, x86-64 and s390x): rules with
+ * names, and how much code it can walk. A draft, as the reader is: docs/STABILITY.md promises nothing of it.
  */
 #ifndef GEN_VERIFY_LINT_EH_FRAME_H
 #define GEN_VERIFY_LINT_EH_FRAME_H

@@ -85,8 +85,8 @@ static void verify_rule_differs(struct verify_run *run, uint64_t pc,
 }
 
 /*
- * What holds for a function as a whole. In a signal frame the PC is looked up as it is,
- * else one byte before; the key is that of every signature in it.
+ * Compares the marks of a function as a whole. In a signal frame the PC is looked up as
+ * it is, else one byte before; the key is that of every signature in it.
  */
 static bool verify_marks(struct verify_run *run, const struct sf_segment *segment)
 {
@@ -121,7 +121,8 @@ static void verify_hold(struct verify_run *run, uint64_t start, uint64_t end)
 	run->result->held.cfi_bytes += end - start - repaired;
 }
 
-/* What the section says for the segment, which is inside the range being compared. */
+/* Compares the section's row for the segment, which is inside the range being
+ * compared. */
 static void verify_said(struct verify_run *run, const struct sf_segment *segment)
 {
 	const struct cfi_table *table = run->table;

@@ -53,7 +53,7 @@ struct compact_state {
 	struct compact_worker *workers; /* owned */
 	size_t n_workers;
 	struct solution now, best;
-	/* What comes out: */
+	/* Output: */
 	struct sf_section *section;
 	struct sf_func *funcs; /* owned */
 	size_t n_funcs, cap_funcs;
@@ -210,7 +210,7 @@ static bool compact_prepare(struct compact_state *state)
 	return state->blocks.price && state->rows_of && workers_init(state);
 }
 
-/* What the functions cost as they are. */
+/* The cost of the functions as they are. */
 static uint64_t cost_before(const struct compact_state *state)
 {
 	const struct sf_section *section = state->compact.section;

@@ -149,7 +149,7 @@ bool compact_cut_line(const struct compact *compact, const struct compact_offer 
 			cut->from[to] = offer->from;
 			cut->block[to] = offer->block;
 		}
-		/* Of equals, the cut between functions. */
+		/* Prefers the cut between functions when costs are equal. */
 		cut->best[to] += !compact_begins(&compact->line, to);
 	}
 	return true;

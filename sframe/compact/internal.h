@@ -74,7 +74,8 @@ struct compact_piece {
 	uint64_t hash;
 };
 
-/* What is known from the start; false when there is no such version or ABI. */
+/* Fills in what does not depend on the rows; false when there is no such version or
+ * ABI. */
 ATTR_MUST_CHECK bool compact_begin(struct compact *compact,
     const struct sf_section *section, const struct sf_compact_options *options,
     struct err *err);

@@ -163,8 +163,8 @@ static uint8_t end_jumps_out(struct derive_walker *walker, uint64_t pc, uint64_t
 }
 
 /*
- * The same. What is only named has been taken for a function. That it hands on to one of another file in the state
- * that was assumed says nothing of that.
+ * As end_jumps_out, but with doubt about functions that are only named. Such an entry was assumed to be a
+ * function; that it hands on to another file in the assumed state does not prove it.
  */
 static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t target,
     const struct code_state *after)

@@ -25,7 +25,7 @@ enum derive_origin {
 	    128, /* code that is followed jumps there in a state that is not known */
 };
 
-/* What is known of a function. */
+/* Result of following a function. */
 struct derive_summary {
 	struct callee_effect effect;
 	bool proven; /* from its first place, all ways end as they must */

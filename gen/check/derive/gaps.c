@@ -91,7 +91,7 @@ static void gaps_order(struct derive_gaps *gaps)
 	gaps->n = n;
 }
 
-/* What PLT sections have; ascending, disjoint. */
+/* Finds the code of PLT sections; ascending, disjoint. */
 static bool gaps_plts(const struct image *image, struct cfi_ranges *plts)
 {
 	size_t n = 0;

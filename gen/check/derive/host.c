@@ -38,7 +38,7 @@ bool derive_call_returns(
 	if (call->control == CODE_CALLS)
 		callee = derive_entry_at(walker->entries, call->target);
 	*surely = callee && callee->summary.effect.how >= CALLEE_RETURNS;
-	/* What its code says counts, and not its name. */
+	/* Its code counts, not its name. */
 	if (*surely)
 		return true;
 	if (callee && derive_gap_at(walker->gaps, call->target))
@@ -112,7 +112,7 @@ static void host_called(void *context, uint64_t pc, const struct code_insn *call
 	if (!callee)
 		return;
 	effect = *callee;
-	/* What a callee pops is not relied on for rows that nothing else confirms. */
+	/* Rows that nothing else confirms do not rely on how much a callee pops. */
 	if (effect.how == CALLEE_POPS)
 		effect.how = CALLEE_ODD;
 	callee_apply(walker->abi, &effect, before, true, after);

@@ -379,7 +379,7 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	walker->entry = entry;
 	walker->n_code = walker->n_bytes = walker->n_cuts = 0;
 	needs_edges_clear(&walker->outs);
-	/* Of one that is not followed nothing is known, and nothing is left of the one before. */
+	/* Drops the entry before; an entry that is not followed keeps this summary. */
 	walker->summary = (struct derive_summary){.effect = CALLEE_NONE};
 	walker->waits = walker->crowded = false;
 	if (walk_piece(walker, entry->addr, &own)) {

@@ -12,8 +12,8 @@
 /* Records are aligned to 4 bytes; zeros between sections read as a terminator. */
 enum { CFI_ALIGN = 8 };
 
-/* Of the start in an FDE: behind the length and the CIE pointer (LSB core, "The Frame
- * Description Entry Format"); both are larger with a 64-bit length. */
+/* Offset of the start in an FDE: behind the length and the CIE pointer (LSB core, "The
+ * Frame Description Entry Format"); both are larger with a 64-bit length. */
 enum { CFI_START = 8, CFI_WIDE_START = 20 };
 
 /* The bytes of all of them, each at a multiple of CFI_ALIGN. */
@@ -37,8 +37,8 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 	return true;
 }
 
-/* Of all relocations, not only those of starts: which ones those are is not known before
- * the records are read. */
+/* Takes all relocations, because the records have not been read yet that tell which ones
+ * are for starts. */
 bool object_link_add(struct object_links *links, const struct object_reloc *reloc,
     uint64_t base, struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that read and write objects share with each other only. */
+/* Shared only by the files that read and write objects. */
 #ifndef GEN_ELF_OBJECT_INTERNAL_H
 #define GEN_ELF_OBJECT_INTERNAL_H
 
@@ -10,7 +10,7 @@ enum {
 	OBJECT_RELA_SIZE = 24,
 	OBJECT_SYM_SIZE = 24,
 	OBJECT_SHT_CREL = 0x40000014, /* not in Debian 12's elf.h */
-	/* Of the first section; 0 means "discarded" in .eh_frame. */
+	/* Address of the first section; 0 means "discarded" in .eh_frame. */
 	OBJECT_BASE = 0x100000,
 };
 
@@ -90,7 +90,7 @@ ATTR_MUST_CHECK bool object_link_add(struct object_links *links,
 ATTR_MUST_CHECK bool object_links_sort(struct object_links *links, struct err *err);
 /* All .debug_frame sections; what is wrong with them is in object->debug.err. */
 void object_debug_read(struct image *image);
-/* What is wrong with .sframe is in object->sframe_err. */
+/* Reads .sframe. Its faults are kept in object->sframe_err. */
 void object_sframe_read(struct image *image);
 
 /* Room behind all sections for something that has none; gives its address. */

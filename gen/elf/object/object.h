@@ -51,8 +51,8 @@ struct object {
 	size_t cfi_size;
 	uint64_t cfi_addr;
 	struct object_links links;
-	/* The same of .debug_frame: its addresses are places in it. Damage costs this section
-	 * alone. */
+	/* As above for .debug_frame: its addresses are places in it. Damage costs this
+	 * section alone. */
 	struct object_debug {
 		uint8_t *data;
 		size_t size;

@@ -223,7 +223,7 @@ static bool reloc_blame(
 	    relocs->image->sections[relocs->target].name, off);
 }
 
-/* What the table has of entry i. */
+/* Reads entry i of the table; returns its type. */
 static uint32_t relocs_entry(
     const struct object_relocs *relocs, uint64_t i, struct object_reloc *reloc)
 {

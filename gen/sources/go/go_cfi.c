@@ -146,7 +146,7 @@ static void put_rows(struct maker *maker, uint64_t start)
 	const bool x86 = maker->text->machine == CODE_X86_64;
 	struct wr *wr = &maker->cfi->records;
 	size_t at = cfi_begin_fde(wr, maker->cies[CIE_ROWS], start, rows_end - start);
-	/* What the CIE says. */
+	/* The row that the CIE gives. */
 	struct go_row before = {.pc = start, .cfa_off = -maker->abi->sp_off};
 
 	if (x86)
@@ -188,7 +188,7 @@ static bool leave_out(struct maker *maker, const struct go_func *func, enum go_r
 	return true;
 }
 
-/* What the function is, whose code is at bytes, if it is there. False: out of memory. */
+/* Classifies the function, whose code is at bytes, or NULL. False: out of memory. */
 static bool look_at(struct maker *maker, const struct go_func *func, const uint8_t *bytes,
     enum cie *which, enum go_reason *why)
 {

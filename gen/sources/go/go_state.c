@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an instruction does to the state of the pass. */
+/* Effects of an instruction on the state of the pass. */
 #include "gen/sources/go/go_state.h"
 
 bool go_state_has_slot(const struct go_state *state, const struct go_saved *saved)
@@ -23,7 +23,7 @@ static struct go_value sum_of(
 	return sum;
 }
 
-/* Of constants some bits may count. */
+/* A constant may be cut to some of its bits. */
 static struct go_value index_value(
     const struct go_state *state, const struct code_effect *effect)
 {
@@ -37,7 +37,7 @@ static struct go_value index_value(
 	return index;
 }
 
-/* What SET and SUBTRACT compute, or the address of a LOAD or STORE. */
+/* The value that SET and SUBTRACT compute, or the address of a LOAD or STORE. */
 static struct go_value sum_value(
     const struct go_state *state, const struct code_effect *effect)
 {
@@ -185,7 +185,8 @@ static void begin(struct go_state *state)
 	go_state_set_reg(state, state->abi->sp, (struct go_value){GO_CFA, state->sp});
 }
 
-/* What a callee leaves: SP, the frame pointer, and on AArch64 not the return address. */
+/* Keeps what a callee keeps: SP, the frame pointer, and on AArch64 not the return
+ * address. */
 static void apply_call(struct go_state *state)
 {
 	state->known &= UINT64_C(1) << state->abi->fp;

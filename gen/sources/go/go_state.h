@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the pass over a function's instructions knows at one of them; for go_walk.c. */
+/* State of the pass over a function's instructions at one of them; for go_walk.c. */
 #ifndef GEN_SOURCES_GO_GO_STATE_H
 #define GEN_SOURCES_GO_GO_STATE_H
 
 #include "gen/sources/go/go_walk.h"
 
-/* What a register holds, as far as frames need it. */
+/* Contents of a register, as far as frames depend on it. */
 struct go_value {
 	enum {
 		GO_UNKNOWN,
@@ -32,7 +32,7 @@ struct go_state {
 	const struct go_code *code;
 	const struct code_abi *abi;
 	uint64_t pc, end; /* addresses */
-	/* What the table was asked for last: it holds from level_start up to level_end. */
+	/* The table's last answer holds from level_start up to level_end. */
 	uint64_t level_start, level_end;
 	int64_t level_sp;
 	bool quiet;	/* the instruction before pc changed no rule */
@@ -55,7 +55,7 @@ struct go_state {
 
 /* True if what is saved is still above SP. */
 bool go_state_has_slot(const struct go_state *state, const struct go_saved *saved);
-/* What the instruction at state->pc does. A call has returned. */
+/* Applies the instruction at state->pc. A call has returned. */
 void go_state_step(struct go_state *state, const struct code_insn *insn);
 
 static inline struct go_value go_state_reg(const struct go_state *state, uint8_t reg)

@@ -72,7 +72,7 @@ static size_t table_offset(const struct go_table *table, struct rd *rd)
 	return rd->failed ? 0 : (size_t)off;
 }
 
-/* What follows the word and the sizes. */
+/* Reads the part behind the word and the sizes. */
 static bool read_places(
     struct go_table *table, struct rd *rd, bool has_text, struct err *err)
 {

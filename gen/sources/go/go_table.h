@@ -35,7 +35,7 @@ struct go_table {
 	size_t names_end;
 };
 
-/* What a function says about itself. */
+/* Flags of a function. */
 enum {
 	GO_FLAG_TOP = 1,      /* it has no caller */
 	GO_FLAG_SP_WRITE = 2, /* it gives SP any value */

@@ -29,7 +29,7 @@ static inline int64_t sp_at(struct go_state *walk, uint64_t pc)
 	return walk->level_sp;
 }
 
-/* The same for where an instruction jumps to. */
+/* As sp_at, where the instruction jumps to. */
 static int64_t sp_at_target(const struct go_state *walk, uint64_t pc)
 {
 	return walk->abi->sp_off - go_levels_at(walk->code->levels, pc);
@@ -137,9 +137,9 @@ static bool is_split(struct go_state *walk, const struct code_insn *insn, uint64
 }
 
 /*
- * Whether SP at the end of the instruction is as the table says wherever control goes. A call
- * behind which the table says otherwise does not return: *ends. Nor does control come to a nop of
- * this kind, which older compilers put where a way is impossible.
+ * True if SP at the end of the instruction is as the table says wherever control goes. If the
+ * table disagrees behind a call, the call does not return: *ends. Nor does control come to a nop
+ * of this kind, which older compilers put where a way is impossible.
  */
 static bool agrees(
     struct go_state *walk, const struct code_insn *insn, uint64_t next, bool *ends)
