@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the data for exceptions: personality routine and language-specific data (LSB
- * core, "Exception Frames"). Rows do not depend on them, so the reader of frames skips
- * them.
+ * Reads the data for exceptions: personality routine and language-specific data (LSB core, "Exception
+ * Frames"). Rows do not depend on them, so the reader of frames skips them.
  */
 #ifndef CFI_AUGMENT_H
 #define CFI_AUGMENT_H

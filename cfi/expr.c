@@ -380,9 +380,8 @@ static void join_run_bits(
 }
 
 /*
- * True if the expression gives the same rule when the file is loaded bias bytes higher.
- * The second run may take a branch that depends on more bits of the PC than the first run
- * did.
+ * True if the expression gives the same rule when the file is loaded bias bytes higher. The second
+ * run may take a branch that depends on more bits of the PC than the first run did.
  */
 static bool expr_same(struct machine *m, const struct cfi_section *sec,
     const struct cfi_expr *expr,

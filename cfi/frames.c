@@ -162,8 +162,7 @@ static inline bool read_record(struct walk *w, struct cfi_record *rec)
 	return true;
 }
 
-/* As read_record, with a 64-bit length. A record that needs one is larger than any
- * function's. */
+/* As read_record, with a 64-bit length. A record that needs one is larger than any function's. */
 ATTR_NOINLINE static bool read_wide(struct walk *w, struct cfi_record *rec)
 {
 	struct rd rd = w->rd;

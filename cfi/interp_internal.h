@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the interpreter's two files: the run of a program, and how it becomes
- * rows. */
+/* Shared by the interpreter's two files: the run of a program, and how it becomes rows. */
 #ifndef CFI_INTERP_INTERNAL_H
 #define CFI_INTERP_INTERNAL_H
 

@@ -30,9 +30,8 @@ void cfi_libdwarf_free(struct cfi_libdwarf *reader);
 size_t cfi_libdwarf_n_fdes(const struct cfi_libdwarf *reader);
 
 /*
- * True if libdwarf lists the FDE whose length field is at off, from the start of the
- * section; *i is its number. It lists fewer than our reader, because libdwarf stops at a
- * zero terminator.
+ * True if libdwarf lists the FDE whose length field is at off, from the start of the section; *i is
+ * its number. It lists fewer than our reader, because libdwarf stops at a zero terminator.
  */
 bool cfi_libdwarf_find(const struct cfi_libdwarf *reader, uint64_t off, size_t *i);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the two files that include libdwarf: its types, and one section as libdwarf
- * reads it. */
+/* Shared by the two files that include libdwarf: its types, and one section as libdwarf reads it. */
 #ifndef CFI_LIBDWARF_INTERNAL_H
 #define CFI_LIBDWARF_INTERNAL_H
 

@@ -16,8 +16,7 @@ enum { RANGES_WORTH_A_THREAD = 2048 };
 /* Bits of a start in one sorting pass. Fewer keys are not worth a table of that size. */
 enum { RANGE_DIGIT_BITS = 14, RANGE_DIGITS = 1 << RANGE_DIGIT_BITS };
 
-/* Operations that the expressions of an FDE may cost: a base, and more for each byte of
- * its code. */
+/* Operations that the expressions of an FDE may cost: a base, and more for each byte of its code. */
 enum { EXPR_OPS = 1024, EXPR_OPS_PER_BYTE = 64 };
 /* Bytes of code for one of CFI, and for any CFI at all. Compilers have about ten; a large PLT with nothing else has more, and
  * needs little. The code itself is not always in the file, and the file is not always as large. */
@@ -117,8 +116,7 @@ static bool range_keys_sort(struct range_key **keys, size_t n)
 	return true;
 }
 
-/* True if both have the same range, CIE and instructions, so that either gives the same
- * rows. */
+/* True if both have the same range, CIE and instructions, so that either gives the same rows. */
 static bool range_is_duplicate(
     const struct cfi_frames *frames, const struct range_key *a, const struct range_key *b)
 {

@@ -34,9 +34,8 @@ static inline struct cfi_column *column_of(
 	return NULL;
 }
 
-/* As column_of, for a register that gets a new rule. RA_SIGN_STATE is followed through
- * its own opcodes only. Any other rule for it is noted, because it would make ra_signed a
- * guess. */
+/* As column_of, for a register that gets a new rule. RA_SIGN_STATE is followed through its own
+ * opcodes only. Any other rule for it is noted, because it would make ra_signed a guess. */
 static inline struct cfi_column *column_to_set(struct cfi_run *r, uint64_t reg)
 {
 	struct cfi_column *col = column_of(r, &r->st, reg);

@@ -50,8 +50,8 @@ static void main_prepare_heap(const struct args *args)
 	free(first);
 }
 
-/* What is opened later must not take the place of a standard stream that is closed. Each
- * is opened so that using it fails. */
+/* Opens the standard streams that are closed, so that no later file takes their place.
+ * Each is opened so that using it fails. */
 static void main_keep_streams(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)

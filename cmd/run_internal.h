@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands share that look at one file after the other. */
+/* Shared by the commands that treat one file after the other. */
 #ifndef CMD_RUN_INTERNAL_H
 #define CMD_RUN_INTERNAL_H
 

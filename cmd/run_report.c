@@ -101,7 +101,7 @@ static bool run_report_one(const struct args *args, const char *path,
 	return ok && why.status == EH2SFRAME_DONE;
 }
 
-/* What was found is in the report, however it is judged. */
+/* Adds the findings to the report, however they are judged. */
 static bool run_check_result(const struct eh2sframe_check *check,
     struct run_output *output, struct eh2sframe_error *why, struct eh2sframe_error *error)
 {
@@ -122,7 +122,7 @@ static bool run_check_one(const struct args *args, const char *path,
 
 	if (ok && why.status)
 		*error = why;
-	/* What contradicts the code is in the report already. */
+	/* A file that contradicts its code is in the report already. */
 	if (!ok && output->files && !report_files_fail(output->files, path, error, &why))
 		*error = why;
 	eh2sframe_check_free(check);

@@ -103,8 +103,7 @@ struct paths_insn *code_paths_decode(
 /* True if control never goes from the instruction to the next. */
 bool code_paths_ends(const struct paths_insn *at);
 
-/* Applies the instruction at pc to the state and, if it is a call, the callee's effect
- * too. */
+/* Applies the instruction at pc to the state and, if it is a call, the callee's effect too. */
 void code_paths_step(const struct code_paths *paths, struct code_state *state,
     uint64_t pc, const struct code_insn *insn);
 

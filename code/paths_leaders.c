@@ -66,8 +66,7 @@ struct paths_insn *code_paths_insn_at(const struct code_paths *paths, size_t pla
 	return (struct paths_insn *)&paths->insns[paths->bytes[place].insn - 1];
 }
 
-/* Adds the effects of the instruction that this one executes, if its bytes can be
- * read. */
+/* Adds the effects of the instruction that this one executes, if its bytes can be read. */
 static void paths_execute(const struct code_paths *paths, struct code_insn *insn)
 {
 	const struct code_host *host = &paths->input->host;

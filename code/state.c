@@ -198,8 +198,7 @@ static bool table_begins(struct code_state *state, const struct code_effect *eff
 	return true;
 }
 
-/* Returns the loaded value. Read-only memory at a constant address can be a table of
- * targets. */
+/* Returns the loaded value. Read-only memory at a constant address can be a table of targets. */
 static struct code_value loaded(
     struct code_state *state, const struct code_effect *effect)
 {

@@ -102,8 +102,7 @@ struct code_value code_value_plus(struct code_value value, int64_t off);
 /* Applies the instruction at pc to the state. A call has returned afterwards. */
 void code_state_step(struct code_state *state, const struct code_abi *abi, uint64_t pc,
     const struct code_insn *insn);
-/* Adds what follows from the outcome of the instruction, which BRANCHES: it jumped, or it
- * did not. */
+/* Adds what follows from the outcome of the instruction, which BRANCHES: it jumped, or it did not. */
 void code_state_branch(struct code_state *state, const struct code_abi *abi,
     const struct code_insn *insn, bool jumped);
 

@@ -122,8 +122,7 @@ void code_state_set_memory(
 		return;
 	if (state->n_slots == CODE_MAX_SLOTS)
 		code_state_make_room(state);
-	/* Memory without a slot now counts as unknown, so an unknown value needs none any
-	 * more. */
+	/* Memory without a slot now counts as unknown, so an unknown value needs none any more. */
 	if (!code_state_is_worth_a_slot(state, value))
 		return;
 	i = state->n_slots;

@@ -271,8 +271,7 @@ struct eh2sframe_walk_options {
 	 * each file that it finds (RTLD_NODELETE), as a profiler wants it.
 	 */
 	bool keep_loaded;
-	/* Lets a walk guess at code without a row: see guess in struct
-	 * eh2sframe_walk_space. */
+	/* Lets a walk guess at code without a row: see guess in struct eh2sframe_walk_space. */
 	bool guess;
 	uint8_t reserved[6]; /* 0 */
 };

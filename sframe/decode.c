@@ -81,8 +81,7 @@ static const uint8_t *stored_func(const struct sf_view *view, uint32_t i)
 	return view->data + view->func_off + (uint64_t)i * view->func_size;
 }
 
-/* Returns the attribute that an FDE of version 3 points at; NULL when it is outside the
- * section. */
+/* Returns the attribute that an FDE of version 3 points at; NULL when it is outside the section. */
 static const uint8_t *stored_attr(const struct sf_view *view, const uint8_t *fde)
 {
 	uint32_t off =

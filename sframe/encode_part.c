@@ -82,8 +82,7 @@ static bool verify_rows(
 	return verify_last(func, rows[func->n_rows - 1].start, err);
 }
 
-/* Checks what sf_encode demands of each function but its rows: the caller's duty, not the
- * input's. */
+/* Checks what sf_encode demands of each function but its rows: the caller's duty, not the input's. */
 static bool verify_func(const struct sf_encoding *encoding, size_t i, struct err *err)
 {
 	const struct sf_section *section = encoding->section;

@@ -20,7 +20,7 @@ struct sf_encoded {
 	uint32_t last_start; /* of its last row */
 };
 
-/* The same for all parts. Borrows everything. */
+/* Inputs shared by all parts. Borrows everything. */
 struct sf_encoding {
 	const struct sf_section *section;
 	const struct sf_encode_options *options;

@@ -133,10 +133,7 @@ enum { SF_ROWS_PER_BYTE_MAX = 64 };
  */
 enum { SF_V1_REP_SIZE = 16 };
 
-/*
- * Facts that an ABI's psABI fixes, as far as SFrame needs them (3 ABI/arch-specific
- * Definition).
- */
+/* Facts that an ABI's psABI fixes, as far as SFrame needs them (3 ABI/arch-specific Definition). */
 struct sf_abi {
 	const char *name;
 	uint8_t id;	     /* SFRAME_ABI_* */

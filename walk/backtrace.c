@@ -69,8 +69,7 @@ static enum eh2sframe_walk_why here_find(
 #define MACHINE EH2SFRAME_WALK_S390X
 #endif
 
-/* Inputs of the step, made in the caller's frame so that the compiler inlines both
- * functions. */
+/* Inputs of the step, made in the caller's frame so that the compiler inlines both functions. */
 WALK_INLINE struct eh2sframe_walk_space walk_space_of(struct here *here)
 {
 	return (struct eh2sframe_walk_space){

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An opened section: the format's offsets, and the search for the function that has a
- * PC. */
+/* An opened section: the format's offsets, and the search for the function that has a PC. */
 #ifndef WALK_OPENED_H
 #define WALK_OPENED_H
 

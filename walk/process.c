@@ -11,8 +11,7 @@
 /* The least memory that eh2sframe_walk_init takes. */
 #define LEAST_MEMORY ((size_t)64 << 10)
 
-/* Parts of the memory, as divisors: for the cache, for both tables, and for the work of a
- * refresh. */
+/* Parts of the memory, as divisors: for the cache, for both tables, and for the work of a refresh. */
 #define CACHE_SHARE 4
 #define TABLE_SHARE 16
 #define SCRATCH_SHARE 16

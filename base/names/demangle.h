@@ -14,8 +14,7 @@
  * NULL when memory runs out. */
 char *symbol_demangle(const char *name);
 
-/* As symbol_demangle, but allocates nothing; returns false when the name is not
- * mangled. */
+/* As symbol_demangle, but allocates nothing; returns false when the name is not mangled. */
 ATTR_MUST_CHECK bool symbol_readable(const char *name, char text[SYMBOL_READABLE]);
 
 #endif

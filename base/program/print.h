@@ -19,9 +19,8 @@ int print_worse(int status, int next);
 /* The line of a failure on standard error; path may be NULL. Returns its status. */
 int print_error(const char *path, const struct eh2sframe_error *error);
 
-/* Prints the line of a failure that came after files were converted; done is the word for
- * that, such as "converted". Returns status, or PRINT_NOT_TOLD where status says that
- * nothing is wrong. */
+/* Prints the line of a failure that came after files were converted; done is the word for that, such
+ * as "converted". Returns status, or PRINT_NOT_TOLD where status says that nothing is wrong. */
 int print_late(
     int status, const char *done, const char *path, const struct eh2sframe_error *error);
 

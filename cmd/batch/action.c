@@ -84,7 +84,8 @@ bool batch_action_ready(const struct batch_job *job, struct eh2sframe_result *re
 		      : action_done(report, error);
 }
 
-/* What is worse than before is not written, whatever else stands against that. */
+/* Converts in two steps if there is a baseline: a result that is worse than it must not
+ * be written, whatever else stands against writing. */
 static bool action_convert(const struct batch_job *job, const struct eh2sframe_file *file,
     const char *out, json_t **report, struct eh2sframe_error *error)
 {

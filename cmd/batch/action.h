@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library does with one file of a tree: args name it. */
+/* Calls of the library for one file of a tree, by the command that args name. */
 #ifndef CMD_BATCH_ACTION_H
 #define CMD_BATCH_ACTION_H
 

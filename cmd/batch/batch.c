@@ -254,7 +254,7 @@ static bool batch_work_all(struct batch_run *run, struct eh2sframe_error *err)
 	return ok;
 }
 
-/* What the workers could still do. */
+/* Prints what the sandbox leaves open to the workers. */
 static void batch_print_sandbox(const struct batch_run *run)
 {
 	char text[SANDBOX_TEXT_SIZE];

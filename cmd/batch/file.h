@@ -15,7 +15,7 @@
 
 struct sandbox;
 
-/* What work on a file needs. */
+/* Inputs of the work on a file. */
 struct batch_job {
 	const struct batch_tree *tree;
 	const struct args *args;

@@ -26,7 +26,7 @@ static int batch_name_order(const void *a, const void *b)
 	return order ? order : strcmp(x->path, y->path);
 }
 
-/* The same entry of the same directory, whatever path leads there. */
+/* Equal for the same entry of the same directory, whatever path leads there. */
 static int batch_place_order(const void *a, const void *b, void *context)
 {
 	const struct batch_name *x = a, *y = b;
@@ -43,7 +43,7 @@ static int batch_place_order(const void *a, const void *b, void *context)
 	return strcmp(x->base, y->base);
 }
 
-/* Of 2 paths to an entry, the first in order. */
+/* Sorts the paths to one entry, so that the first one stands for it. */
 static int batch_path_order(const void *a, const void *b, void *context)
 {
 	const struct batch_name *x = a, *y = b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tree does with relocatable objects. Kernel modules are finished files, so they
- * are converted; objects on their way to a link are left alone. A look at the names of
- * sections tells them apart, before the file is opened to be converted.
+ * Relocatable objects in a tree. Kernel modules are finished files, so they are
+ * converted; objects on their way to a link are left alone. The names of their sections
+ * tell them apart, before the file is opened to be converted.
  */
 #ifndef CMD_BATCH_MODULE_H
 #define CMD_BATCH_MODULE_H

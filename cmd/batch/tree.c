@@ -27,7 +27,7 @@ static int batch_dir_order(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-/* What tsearch keeps. The array moves when it grows, so each entry has its own key. */
+/* Entry of tsearch. The array moves when it grows, so each entry has its own key. */
 struct batch_known {
 	struct batch_dir key; /* dev and ino */
 	uint32_t index;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed for functions from one report to another. */
+/* Changes of functions from one report to another. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct changes_side {
 	const struct report_function *of[REPORT_N_CLASSES]; /* NULL: none */
 };
 
-/* What functions become, by class. */
+/* Words for a change, by class of the function. */
 struct changes_words {
 	const char *of[REPORT_N_CLASSES];
 };
@@ -50,7 +50,7 @@ static bool changes_add(
 			     "reason", function->reason, "bytes", function->bytes)) == 0;
 }
 
-/* What one side has and the other has not. A function without CFI has fewer rows than one
+/* Lists functions that only one side has. A function without CFI has fewer rows than one
  * with gaps, so a function that loses its CFI gets worse. */
 static bool changes_beyond(json_t *list, const struct changes_side *has,
     const struct changes_side *had, const struct changes_words *words)

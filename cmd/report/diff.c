@@ -38,7 +38,7 @@ static bool diff_add(struct report_diff *diff, const struct report_state *old,
 	struct report_diff_file file = {.old = old, .now = now};
 	size_t worse, better;
 
-	/* What is not listed is not gone. */
+	/* A report without lists does not say that functions are gone. */
 	if (old && now &&
 	    ((old->has_functions && now->has_functions) ||
 		(old->has_faults && now->has_faults))) {
@@ -85,7 +85,7 @@ static bool diff_make(struct report_diff *diff, const struct report_history *old
 	return ok;
 }
 
-/* What became of a file in one of the reports. */
+/* Outcome of a file in one of the reports. */
 static const char *diff_outcome(const struct report_state *state)
 {
 	if (!state)

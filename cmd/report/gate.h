@@ -10,7 +10,7 @@ struct report_gate {
 	const char *path; /* of the old report; NULL: there is none, and all pass */
 	bool alone;	  /* this run is about one file */
 	struct report_history old;
-	/* What was found, by path at the end. */
+	/* Files that were judged; by path at the end. */
 	struct report_gate_file {
 		char *path;
 		json_t *changes;

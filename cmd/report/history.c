@@ -42,7 +42,7 @@ static bool history_add(struct report_state *state, const json_t *object,
 		return false;
 	if (!vec_reserve(&state->list, &state->cap, state->n + 1))
 		return cmd_fail_nomem(err);
-	/* The same file can be linked for another address. */
+	/* Prefers names and offsets, because the same file can be linked for another address. */
 	if (asprintf(&function.key, "%c%s", key ? 'n' : 'a',
 		key	 ? key
 		: offset ? offset

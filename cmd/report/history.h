@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a report says of functions that lack rows, or whose CFI the code contradicts, in a form to
- * compare: all files of a distribution fit into memory. And the changes from one report to another.
+ * Functions of a report that lack rows, or whose CFI the code contradicts, in a form to compare:
+ * all files of a distribution fit into memory. And the changes from one report to another.
  */
 #ifndef CMD_REPORT_HISTORY_H
 #define CMD_REPORT_HISTORY_H
 
 #include "cmd/report/report.h"
 
-/* What is wrong with functions. */
+/* Faults of functions. */
 enum report_function_class {
 	REPORT_UNCOVERED,    /* no CFI describes it */
 	REPORT_REFUSED,	     /* it has CFI, and a gap */
@@ -66,8 +66,8 @@ bool report_history_is_only(
     const struct report_history *history, const struct report_state *state);
 
 /*
- * What changed from old to now: {"worse": [...], "better": [...]}, of objects with "what",
- * "name", "reason" and "bytes". NULL when memory runs out.
+ * Returns the changes from old to now: {"worse": [...], "better": [...]}, of objects with
+ * "what", "name", "reason" and "bytes"; the caller owns it. NULL when memory runs out.
  *
  * A function whose gap grew has not changed. Outermost frames do not count.
  */

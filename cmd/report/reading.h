@@ -7,7 +7,8 @@
 
 #include "base/program/fail.h"
 
-/* What gets the parts of a report, which stay the reader's. A function that returns false ends the reading. */
+/* Functions that get the parts of a report, which stay the reader's. One that returns false ends the
+ * reading. */
 struct report_reading {
 	bool (*file)(void *context, json_t *file, struct eh2sframe_error *err);
 	/* The member "summary"; NULL: it is not wanted. */

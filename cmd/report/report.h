@@ -177,7 +177,7 @@ void report_files_deinit(struct report_files *files);
 /* The share of code in per cent, outermost frames apart; "?" where it is not known. */
 const char *report_code_percent(
     const struct report_code *code, bool executable, char text[PERCENT_SIZE]);
-/* The same members, sorted by name. */
+/* Returns a new object with the same members, sorted by name. */
 json_t *report_sort_members(json_t *object);
 
 /* One line for people. done is the word for what was done with a file; NULL: converted,

@@ -84,7 +84,7 @@ static bool files_add_object(
 	return ok;
 }
 
-/* The same with its status; NULL: error has the reason already. */
+/* As files_add_object, with its status added. NULL for file: error has the reason already. */
 static bool files_add_with(struct report_files *files, json_t *file,
     enum eh2sframe_status status, struct eh2sframe_error *error)
 {

@@ -14,8 +14,7 @@ enum {
 	/* All but rbp and rsp. */
 	X86_ELSEWHERE = 0xff3f,
 	X86_VIA = 0x37, /* rax, rcx, rdx, rsi, rdi */
-	/* The most that xsave can write without the tiles of AMX, which programs must ask
-	 * for. */
+	/* The most that xsave can write without the tiles of AMX, which programs must ask for. */
 	X86_XSAVE_BYTES = 2816,
 };
 
@@ -73,8 +72,7 @@ static void x86_writes_memory(
 	}
 }
 
-/* Notes the registers that operands write and, unless exact effects do that, the
- * memory. */
+/* Notes the registers that operands write and, unless exact effects do that, the memory. */
 static void x86_writes(const struct x86_insn *x, bool with_memory)
 {
 	for (size_t i = 0; i < x->n_operands; i++) {

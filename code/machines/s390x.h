@@ -38,8 +38,7 @@ void code_s390x_store(
 /* Fills in an instruction of rule 'e', which a table knows by its operation code. */
 void code_s390x_exact(const struct s390x_fields *fields, struct code_insn *insn);
 
-/* Fills in an instruction that goes elsewhere, that makes control fail, or that runs
- * another. */
+/* Fills in an instruction that goes elsewhere, that makes control fail, or that runs another. */
 void code_s390x_control(const struct s390x_fields *fields, struct code_insn *insn);
 
 static inline int64_t s390x_signed16(const uint8_t *at)

@@ -21,8 +21,7 @@ struct validate_callees {
 	const struct image *image;
 	const struct cfi_input *input;
 	enum code_machine machine;
-	/* Functions that never return, and places that the loader fills with their
-	 * addresses. */
+	/* Functions that never return, and places that the loader fills with their addresses. */
 	struct validate_addrs {
 		uint64_t *list; /* ascending; owned */
 		size_t n, cap;

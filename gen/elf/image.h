@@ -123,8 +123,7 @@ ATTR_MUST_CHECK bool image_check_sums(const struct image *image, struct err *err
  */
 ATTR_MUST_CHECK bool image_own(
     const struct image *image, const uint8_t *bytes, uint64_t size, struct err *err);
-/* As image_own, for the executable segments, because callers read instructions several
- * times. */
+/* As image_own, for the executable segments, because callers read instructions several times. */
 ATTR_MUST_CHECK bool image_own_code(const struct image *image, struct err *err);
 /* After a proof that failed, or a check of what was written: says so where the reason can be that somebody has
  * written to the file since it was opened. Always false. */

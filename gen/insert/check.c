@@ -24,12 +24,11 @@ static bool check_is_over_old(const struct image *input, const struct insert_pla
 }
 
 /*
- * Checks the plan against the changes that its method may make, apart from those that both make:
- * the ELF header's words for the two tables, and bytes behind the input's last. "slack" writes
- * over an old section or over padding, which a PT_LOAD then maps. "grow" adds a PT_LOAD, and
- * what stands behind the table makes room (check_grow.c), unless the table moves: then nothing
- * else does. A table that stays changes in place, and may lose entries (insert_check_spare).
- * Everything else must stay.
+ * Checks the plan against the changes that its method may make, apart from those that both make: the
+ * ELF header's words for the two tables, and bytes behind the input's last. "slack" writes over an
+ * old section or over padding, which a PT_LOAD then maps. "grow" adds a PT_LOAD, and what stands
+ * behind the table makes room (check_grow.c), unless the table moves: then nothing else does. A table
+ * that stays changes in place, and may lose entries (insert_check_spare). Everything else must stay.
  */
 static bool check_plan(
     const struct image *input, const struct insert_plan *plan, struct err *err)

@@ -53,8 +53,7 @@ static bool check_apart(
 	return i <= plan->grow.n_sections;
 }
 
-/* True if a PT_NOTE was cut behind the build-id: the notes that follow may move
- * elsewhere. */
+/* True if a PT_NOTE was cut behind the build-id: the notes that follow may move elsewhere. */
 static bool is_cut(const GElf_Phdr *phdr, const struct image_section *before,
     const GElf_Shdr *after, uint64_t by)
 {

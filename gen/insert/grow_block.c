@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the sections that move to make room for a grown program header table: before table
- * | .interp, notes | .gnu.hash, .dynsym | ... after table, grown | build-id | (unused) | ...
- * | segment In a library or PIE the unused bytes begin with a gap: patchelf adds entries to
- * the table, and moves what is there only as far as sections stand in the order of their
- * headers. A unit is one section, or several that one program header names together. A unit
- * either shifts, which means it stays in the first page, or it moves into the new segment.
- * Only sections move whose contents only loaders and debuggers look at, by tables that are
- * corrected too. Hash tables and dynamic symbols leave the page first. What only program
- * headers name follows where that is not possible: patchelf 0.18 overwrites the first page
- * of a file whose first section is elsewhere. At last a PT_NOTE keeps the build-id alone: no
- * loader reads the notes behind it in a static program.
+ * Chooses the sections that move to make room for a grown program header table: before table |
+ * .interp, notes | .gnu.hash, .dynsym | ... after table, grown | build-id | (unused) | ... | segment
+ * In a library or PIE the unused bytes begin with a gap: patchelf adds entries to the table, and
+ * moves what is there only as far as sections stand in the order of their headers. A unit is one
+ * section, or several that one program header names together. A unit either shifts, which means it
+ * stays in the first page, or it moves into the new segment. Only sections move whose contents only
+ * loaders and debuggers look at, by tables that are corrected too. Hash tables and dynamic symbols
+ * leave the page first. What only program headers name follows where that is not possible: patchelf
+ * 0.18 overwrites the first page of a file whose first section is elsewhere. At last a PT_NOTE keeps
+ * the build-id alone: no loader reads the notes behind it in a static program.
  */
 #include "gen/insert/internal.h"
 
@@ -215,8 +214,7 @@ static bool choose_to_segment(struct block *block)
 	return true;
 }
 
-/* Lets the units that shift use the padding behind the PT_LOAD, if the block reaches to its
- * end. */
+/* Lets the units that shift use the padding behind the PT_LOAD, if the block reaches to its end. */
 static bool block_pads(
     const struct image *image, const struct insert_slots *slots, struct block *block)
 {
@@ -419,8 +417,7 @@ static enum obstacle plan_block(const struct image *image,
 	return insert_grow_refs(image, grow);
 }
 
-/* Entries that patchelf adds to the table: a PT_LOAD, and a PT_NOTE for each note that shares
- * one. */
+/* Entries that patchelf adds to the table: a PT_LOAD, and a PT_NOTE for each note that shares one. */
 static uint64_t patchelf_gap(const struct image *image)
 {
 	size_t notes = 0, named = 0;

@@ -52,8 +52,7 @@ struct insert_grow {
 	/* Counts from the new segment's start; 0 when nothing moves there. */
 	uint64_t segment_end;
 	bool moves_dynamic; /* the dynamic section leads to some of it */
-	/* Ranges that change because they refer to what moves: .dynamic, and a part of
-	 * .symtab. */
+	/* Ranges that change because they refer to what moves: .dynamic, and a part of .symtab. */
 	uint64_t dynamic_off, dynamic_size;
 	uint64_t symbols_off, symbols_size;
 	size_t symtab; /* the section, when symbols_size is not 0 */

@@ -57,8 +57,7 @@ struct insert_slots {
 	 * behind the table have room for. */
 	size_t spare[2], n_spare;
 	size_t room;
-	/* The part of room inside the PT_LOAD that maps the table; for more, that one
-	 * grows. */
+	/* The part of room inside the PT_LOAD that maps the table; for more, that one grows. */
 	size_t room_inside, table_load;
 };
 

@@ -17,11 +17,10 @@
 #define MAX_ADDED 3
 
 /*
- * True if the file can never be started as a program, so that nothing takes AT_PHDR from
- * it. A file with an interpreter can be started (libc.so.6), and so can one with an entry
- * point that needs no library: the dynamic loader and a static PIE. An entry point alone
- * proves nothing, because old linkers give one to any library. A library that looks like
- * a program merely gets a longer hole.
+ * True if the file can never be started as a program, so that nothing takes AT_PHDR from it. A file
+ * with an interpreter can be started (libc.so.6), and so can one with an entry point that needs no
+ * library: the dynamic loader and a static PIE. An entry point alone proves nothing, because old
+ * linkers give one to any library. A library that looks like a program merely gets a longer hole.
  */
 static bool is_library(const struct image *image)
 {

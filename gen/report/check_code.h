@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts of the code on the CFI of one file (eh2sframe check): found once, for text and
- * JSON. */
+/* Verdicts of the code on the CFI of one file (eh2sframe check): found once, for text and JSON. */
 #ifndef GEN_REPORT_CHECK_CODE_H
 #define GEN_REPORT_CHECK_CODE_H
 

@@ -38,8 +38,7 @@ typedef json_t *report_json_entry_fn(const void *context, size_t i);
 /* A member with n entries, one per line. */
 ATTR_MUST_CHECK bool report_json_list(struct report_json *json, const void *context,
     const char *name, size_t n, report_json_entry_fn *entry);
-/* Yield of each source of rows, and the functions that have theirs from others than
- * .eh_frame. */
+/* Yield of each source of rows, and the functions that have theirs from others than .eh_frame. */
 ATTR_MUST_CHECK bool report_json_sources(
     struct report_json *json, const struct report *report);
 /* The beginning of a file's object: what all of them have. */

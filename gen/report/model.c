@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts that only a report needs: the kind of file, its sections, and the gaps by
- * rule. */
+/* Facts that only a report needs: the kind of file, its sections, and the gaps by rule. */
 #include "gen/report/model.h"
 
 #include <stdio.h>

@@ -389,8 +389,7 @@ static void report_diag(
 	fprintf(out, "%s+0x%" PRIx64 "; left out\n", section, into);
 }
 
-/* Prints which records of .debug_frame are not used, and where it contradicts
- * .eh_frame. */
+/* Prints which records of .debug_frame are not used, and where it contradicts .eh_frame. */
 static void report_debug_damage(const struct report *report, FILE *out)
 {
 	const struct cfi_sources *sources = &report->input->sources;

@@ -68,8 +68,7 @@ bool last_call_reaches(const struct image *image, const struct arch *arch, uint6
 	return false;
 }
 
-/* Asks again because segments may contradict the sections, and the proof believes
- * segments. */
+/* Asks again because segments may contradict the sections, and the proof believes segments. */
 static bool call_reaches(
     const struct image *image, const struct arch *arch, const struct coverage_call *call)
 {

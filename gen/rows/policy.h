@@ -36,8 +36,7 @@ struct policy {
 	 * there are none. */
 	unsigned char *matched;
 	struct policy_areas *excluded; /* of each pattern for sections */
-	/* The answer for each place that has symbols, by the index of the first of
-	 * them. */
+	/* The answer for each place that has symbols, by the index of the first of them. */
 	unsigned char *asked;
 };
 

@@ -14,8 +14,7 @@
 ATTR_MUST_CHECK bool symbols_read(
     const struct image *image, struct symbols *symbols, struct err *err);
 
-/* As symbols_read, without a search of all bytes for Go's table where no section has its
- * name. */
+/* As symbols_read, without a search of all bytes for Go's table where no section has its name. */
 ATTR_MUST_CHECK bool symbols_read_tables(
     const struct image *image, struct symbols *symbols, struct err *err);
 

@@ -121,8 +121,7 @@ static void verify_hold(struct verify_run *run, uint64_t start, uint64_t end)
 	run->result->held.cfi_bytes += end - start - repaired;
 }
 
-/* Compares the section's row for the segment, which is inside the range being
- * compared. */
+/* Compares the section's row for the segment, which is inside the range being compared. */
 static void verify_said(struct verify_run *run, const struct sf_segment *segment)
 {
 	const struct cfi_table *table = run->table;

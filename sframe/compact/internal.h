@@ -74,8 +74,7 @@ struct compact_piece {
 	uint64_t hash;
 };
 
-/* Fills in what does not depend on the rows; false when there is no such version or
- * ABI. */
+/* Fills in what does not depend on the rows; false when there is no such version or ABI. */
 ATTR_MUST_CHECK bool compact_begin(struct compact *compact,
     const struct sf_section *section, const struct sf_compact_options *options,
     struct err *err);

@@ -66,7 +66,7 @@ static uint32_t size_of(const struct section *section, uint32_t i)
 	    4);
 }
 
-/* What a reader wants of an FDE; *row is the first one. */
+/* Reads from an FDE what any reader needs; *row is the first row. */
 static uint32_t rows_of(const struct section *section, uint32_t i,
     const unsigned char **row, unsigned int *width, unsigned int *rep_size)
 {

@@ -20,7 +20,7 @@ static bool read_by(bool (*reader)(const uint8_t *, uint64_t, struct x86_insn *)
 {
 	struct x86_insn x = {.pc = 0x400000, .insn = insn};
 
-	/* What a reader leaves unset must not matter. */
+	/* Members that a reader leaves unset must not matter. */
 	memset(&x.decoded, 0xa5, sizeof(x.decoded));
 	memset(x.operands, 0xa5, sizeof(x.operands));
 	memset(insn, 0, sizeof(*insn));

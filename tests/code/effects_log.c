@@ -103,7 +103,7 @@ static uint8_t x86_64_reg(const char *name, size_t length)
 	return CODE_NO_REG;
 }
 
-/* What stands before the operation code; `has` gets a bit for each kind of prefix. */
+/* Skips the bytes before the operation code; `has` gets a bit for each kind of prefix. */
 enum { HAS_REPEAT = 1, HAS_SEGMENT = 2, HAS_ADDRESS = 4 };
 static const uint8_t *x86_64_prefixes(const uint8_t *code, unsigned int *has)
 {

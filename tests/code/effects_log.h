@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What qemu writes with -d cpu, and what is special about a machine there. */
+/* Reads what qemu writes with -d cpu, and knows how it differs between machines. */
 #ifndef TESTS_CODE_EFFECTS_LOG_H
 #define TESTS_CODE_EFFECTS_LOG_H
 

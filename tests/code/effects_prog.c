@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is stepped, mostly for the C library's code below it: a bit of everything. */
+/* A bit of everything to step through, mostly for the C library's code below it. */
 #include <alloca.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What code_insn_read says of instructions against what they do. A program without a dynamic linker
- * runs under qemu, whose log has the registers before each instruction:
- *
- *     qemu-MACHINE -singlestep -d nochain,cpu -D LOG PROGRAM
- *     step_effects MACHINE PROGRAM [lie] <LOG
- *
- * Each step must do what the effects say, change no register that they do not name, and go where
- * control says. Memory is what stores put there; a system call may change all of it. With "lie", an
- * effect is changed, which must be found. Prints counts; status 1 after a difference.
+ * Compares the effects that code_insn_read names with what instructions do. A program without a
+ * dynamic linker runs under qemu, whose log has the registers before each instruction: qemu-MACHINE
+ * -singlestep -d nochain,cpu -D LOG PROGRAM step_effects MACHINE PROGRAM [lie] <LOG Each step must
+ * do what the effects say, change no register that they do not name, and go where control says.
+ * Memory is what stores put there; a system call may change all of it. With "lie", an effect is
+ * changed, which must be found. Prints counts; status 1 after a difference.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -27,14 +24,14 @@ static uint64_t n_steps, n_outside, n_checked, n_loads, n_compares, n_returns,
     n_mismatches, n_unchecked;
 static bool lie;
 
-/* What a step should lead to. */
+/* Predicted result of a step. */
 struct outcome {
 	uint64_t regs[CODE_N_REGS];
 	uint64_t known;	    /* a bit for each register with such a value */
 	uint64_t by_memory; /* of which these depend on what memory is thought to hold */
 	uint64_t bounded;   /* these are at most their value */
 	uint64_t addresses; /* of these, only the bits of an address count */
-	/* What the LOADs read, to be known from now on. */
+	/* Values that LOADs read, to be known from now on. */
 	struct {
 		uint64_t addr;
 		uint8_t reg, width;

@@ -34,7 +34,7 @@ int32_t sframe_fre_get_fp_offset(struct sframe_decoder_ctx *ctx,
 int32_t sframe_fre_get_ra_offset(struct sframe_decoder_ctx *ctx,
     struct sframe_frame_row_entry *row, uint32_t type, int *error);
 
-/* What the section is in, and the library's view of it. */
+/* The section with its surroundings, and the library's view of it. */
 struct witness {
 	const uint8_t *bytes;
 	size_t size;

@@ -27,7 +27,7 @@ struct row_line {
 	struct line_rule cfa, fp, ra;
 };
 
-/* What a witness said of all lines. */
+/* Verdicts of a witness on all lines. */
 struct row_counts {
 	unsigned long asked, agree, none, differ;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes out of walk, interpreter and ranges must be as the headers of cfi/ say. */
+/* Checks the results of walk, interpreter and ranges against the promises of the headers of cfi/. */
 #include "tests/fuzz/frames.h"
 
 #include "cfi/compare_debug_frame.h"
@@ -55,7 +55,7 @@ static void check_table(const struct cfi_table *table, const struct cfi_fde *fde
 	FUZZ_ASSERT(table->rows[table->n_rows - 1].pc < table->end, "last row");
 }
 
-/* What both sections describe is in both. */
+/* Code in the list of shared ranges must be described by both sections. */
 static void check_shared(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
     const struct cfi_machine *machine)
 {
@@ -79,7 +79,7 @@ static void check_shared(const struct cfi_frames *frames, const struct cfi_range
 	FUZZ_ASSERT(agree.n_told <= agree.kinds[CFI_DEBUG_DIFF_DIFFER].n &&
 			!agree.n_told == !agree.kinds[CFI_DEBUG_DIFF_DIFFER].n,
 	    "%zu told", agree.n_told);
-	/* The same with the kinds that are known of Go's table. */
+	/* Again with the kinds that are known of Go's table. */
 	FUZZ_ASSERT(
 	    cfi_debug_diff_read(frames, ranges, machine, 0, true, &agree), "no memory");
 	for (int i = 0; i < CFI_DEBUG_DIFF_KINDS; i++)

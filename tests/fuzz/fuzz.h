@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a fuzz target is: one function over bytes, which returns when all is well and
- * aborts when a promise is broken. tests/fuzz/driver/drive.c calls it for files and for mutants
- * of them, libFuzzer
- * (-Dfuzzing=libfuzzer) for what it makes up.
+ * A fuzz target: one function over bytes, which returns when all is well and aborts when a
+ * promise is broken. tests/fuzz/driver/drive.c calls it for files and for mutants of them,
+ * libFuzzer (-Dfuzzing=libfuzzer) for inputs that it makes up.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -15,8 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What the target reads: the name of a section of an ELF file, or NULL for the file
- * itself. Not used by libFuzzer. */
+/* Input of the target: the name of a section of an ELF file, or NULL for the file itself.
+ * Not used by libFuzzer. */
 extern const char *const fuzz_section;
 
 /* Where a target may make files: one directory per process, removed by the driver, too.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the process that starts the workers of eh2sframe tree reads itself, outside of the sandbox: the messages of a worker that
- * may have been taken over, and of a relocatable object the names of sections and the end. And archives, which
- * one process reads.
+ * Fuzzes the parts of eh2sframe tree that read input outside of the sandbox, in the process that starts the workers: the
+ * messages of a worker that may have been taken over, and of a relocatable object the names of sections and the end. And
+ * archives, which one process reads.
  */
 #include "tests/fuzz/fuzz.h"
 

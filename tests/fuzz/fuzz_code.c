@@ -79,7 +79,7 @@ static bool host_returns(void *context, uint64_t pc, const struct code_insn *cal
 	return call->target % 3 != 0;
 }
 
-/* What no way leads to begins like a function. */
+/* Code that no way leads to begins like a function. */
 static bool host_seed(void *context, uint64_t pc, struct code_state *state)
 {
 	const struct function *function = context;

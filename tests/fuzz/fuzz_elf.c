@@ -160,7 +160,7 @@ static void in_memory(const uint8_t *data, size_t size, int status)
 		return;
 	}
 	now = in_memory_file(file);
-	/* What stands against writing can come before what stands against converting. */
+	/* The obstacle to writing may be found before the obstacle to converting. */
 	if (now != status) {
 		FUZZ_ASSERT(
 		    now != 0 && status != 0, "status %d, in memory %d", status, now);
@@ -171,7 +171,7 @@ static void in_memory(const uint8_t *data, size_t size, int status)
 	eh2sframe_close(file);
 }
 
-/* What only objects have: sections for each part of the code. */
+/* Tries what only objects have: sections for each part of the code. */
 static void as_object(const char *words, const uint8_t *data, size_t size)
 {
 	if (scene_writes(words, scene.in, scene.out) != 0)
@@ -200,7 +200,7 @@ static const char *choose(
 	choose(line, choice, (const char *const[]){__VA_ARGS__},                         \
 	    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-/* What was written by these options is right, and can be undone. */
+/* The output by these options must be right, and can be undone. */
 static void chosen_is_right(
     const char *proof, const char *lint, bool undone, const uint8_t *data, size_t size)
 {

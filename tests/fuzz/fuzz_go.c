@@ -46,7 +46,7 @@ static void check_cfi(const struct go_cfi *cfi, const struct cfi_machine *machin
 
 	FUZZ_ASSERT(cfi_frames_read(&section, &frames, &err), "%s", err.text);
 	cfi_interp_init(&interp, &frames, machine);
-	/* What is behind the last instruction has a record of its own. */
+	/* Bytes behind the last instruction have a record of their own. */
 	FUZZ_ASSERT(frames.n_fdes <= 2 * cfi->n_funcs, "%zu FDEs", frames.n_fdes);
 	for (size_t i = 0; i < frames.n_fdes; i++) {
 		const struct cfi_fde *fde = &frames.fdes[i];

@@ -73,7 +73,7 @@ static bool is_in(const void *part, size_t part_size, const uint8_t *all, size_t
 	return !part || (at <= size && part_size <= size - at);
 }
 
-/* What an event points to is in its record, and a copy has the same stack. */
+/* Pointers of an event must lie in its record, and a copy must have the same stack. */
 static void check_event(
     const uint8_t *bytes, size_t size, const struct event_layout *layout)
 {

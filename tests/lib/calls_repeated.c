@@ -274,7 +274,7 @@ static const struct call {
 
 enum { N_CALLS = sizeof(calls) / sizeof(calls[0]) };
 
-/* What a call gave, as bytes: its status, its words, and all else. */
+/* The results of a call as bytes: its status, its words, and all else. */
 static struct bytes answer(const struct call *call, struct subject *subject)
 {
 	struct eh2sframe_error error = {0};

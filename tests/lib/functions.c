@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an open file says of itself: its segments, its build-id, its functions by symbols and by CFI. */
+/* Facts about an open file: its segments, its build-id, its functions by symbols and by CFI. */
 #include <elf.h>
 #include <inttypes.h>
 #include <string.h>

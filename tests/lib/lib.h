@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the library share. They know it by its headers. Results are TAP. */
+/* Shared by the tests of the library, which know it by its headers. Results are TAP. */
 #ifndef TESTS_LIB_LIB_H
 #define TESTS_LIB_LIB_H
 

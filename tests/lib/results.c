@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a result promises. It stays as it is when it is written, it can be written often,
+ * Promises of a result: it stays as it is when it is written, it can be written often,
  * and there can be several of one file. All ways of writing give the same bytes. With
  * "refresh" the result of a converted file is that of the original file.
  */

@@ -244,7 +244,7 @@ static void words_after(
 	eh2sframe_close(file);
 }
 
-/* The same holds for what they make. */
+/* Compares the words of conversions with those of the command, too. */
 static void words(const char *command, const char *path, const struct bytes *bytes)
 {
 	struct eh2sframe_options *verbose = options_of("verbose jobs=2");

@@ -132,7 +132,7 @@ static int with_comma(const char *command, const char *path)
 	return check_end();
 }
 
-/* Of each file after the number of times. */
+/* Repeats the calls on each file; the number of times comes first. */
 static int repeat(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)

@@ -28,7 +28,7 @@ static int compare_pc(const void *a, const void *b)
 	return x->range < y->range ? -1 : x->range > y->range;
 }
 
-/* What is opaque to us is no range. */
+/* A rule that is opaque to us cannot disagree. */
 static bool rule_agrees(const struct cfi_rule *own, const struct cfi_rule *other)
 {
 	return own->kind == CFI_OPAQUE || cfi_rule_equal(own, other);

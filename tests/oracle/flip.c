@@ -41,7 +41,7 @@ static struct entry *entries;
 static size_t n_entries;
 static unsigned int n_checks, n_failed;
 
-/* What a row or a function can be, and what a row can be proven by. */
+/* Kinds of rows and functions, and of proofs for rows. */
 enum kind {
 	PCMASK,
 	FLEXIBLE,

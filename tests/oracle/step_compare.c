@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a row says of the caller, by the registers and the memory of the program, against the
- * shadow stack. */
+/* Compares the caller that a row finds, in the registers and the memory of the program,
+ * with the shadow stack's. */
 #include <endian.h>
 
 #include "tests/oracle/step_tracer.h"

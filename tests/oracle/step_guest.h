@@ -8,7 +8,7 @@
 struct step_guest {
 	struct step_machine machine;
 	uint8_t sp; /* DWARF's number */
-	/* What qemu writes of the registers; the last that it says of each. */
+	/* Reads the registers that qemu writes; the last value of each counts. */
 	void (*read_regs)(const char *text, uint64_t values[STEP_N_REGS]);
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the hostile functions differs from machine to machine: names, and code inside of functions. */
+/* Differences between machines in the hostile functions: names, and code inside of functions. */
 #ifndef TESTS_ORACLE_STEP_HOSTILE_H
 #define TESTS_ORACLE_STEP_HOSTILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the hostile functions call in another file, of which nothing is known there. */
+/* Callees of the hostile functions in another file, so that nothing is known of them there. */
 #include <setjmp.h>
 
 void hostile_work(long *value);

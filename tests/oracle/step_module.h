@@ -48,7 +48,7 @@ struct step_module {
 	struct step_stats stats;
 };
 
-/* What is known of one PC. */
+/* One PC, with its module and row. */
 struct step_pc {
 	uint64_t pc;
 	struct step_module *module; /* NULL: none, or not one with a file */
@@ -73,7 +73,7 @@ struct step_stop {
 	bool set;
 };
 
-/* What the rows and the shadow stack of a machine differ in. Registers by their DWARF numbers. */
+/* Differences of machines for rows and the shadow stack. Registers by their DWARF numbers. */
 struct step_machine {
 	const char *name;
 	enum step_insn (*insn_read)(const uint8_t *code);

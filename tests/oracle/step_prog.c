@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the stepper runs: one small function for each shape of frame that compilers make.
- */
+/* The stepper's program: one small function for each shape of frame that compilers make. */
 #include <alloca.h>
 #include <setjmp.h>
 #include <signal.h>

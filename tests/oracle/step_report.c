@@ -12,7 +12,7 @@
 
 enum { MAX_PRINTED = 40 };
 
-/* Of all modules. */
+/* Sums over all modules. */
 struct step_sums {
 	uint64_t matched, plt, plt_steps, marked, distinct, mismatched, marked_wrong;
 };

@@ -10,7 +10,7 @@
 #include "tests/oracle/step_module.h"
 #include "tests/oracle/step_shadow.h"
 
-/* What the caller's frame is: by the shadow stack, or by a row. */
+/* The caller's frame, by the shadow stack or by a row. */
 struct step_values {
 	uint64_t cfa, ra, fp;
 };
@@ -52,14 +52,15 @@ bool step_report_step(struct step_report *report, const struct step_pc *at);
 void step_report_compared(struct step_report *report, const struct step_pc *at,
     const struct step_values *expected, const struct step_values *got);
 
-/* What must have been compared at least. */
+/* The least that must have been compared. */
 struct step_least {
 	uint64_t matched, plt, marked;
 	bool all_plt;
 	uint64_t distinct; /* addresses with a marked row */
 };
 
-/* Of each kind of row that no CFI gave: what was compared, and how many rows no run reached. (step_shown.c) */
+/* Prints, for each kind of row that no CFI gave, what was compared, and how many rows no run reached.
+ * (step_shown.c) */
 void step_shown_print(const struct step_module *module);
 
 /* Prints all; true when nothing differed and enough was compared. */

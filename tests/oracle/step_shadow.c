@@ -67,7 +67,7 @@ bool step_shadow_push(
 	return true;
 }
 
-/* What lies below SP is dead. */
+/* Frames below SP are dead. */
 static bool drop_below(struct step_shadow *shadow, uint64_t rsp)
 {
 	size_t before = shadow->n;

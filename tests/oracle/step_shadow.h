@@ -57,7 +57,7 @@ enum step_insn step_insn_read(const uint8_t *code);
 bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
     const struct step_regs *before, const struct step_regs *after, uint64_t top);
 
-/* The same where calls leave the return address in a register. */
+/* As step_shadow_follow, where calls leave the return address in a register. */
 bool step_shadow_follow_link(struct step_shadow *shadow, enum step_insn insn,
     const struct step_regs *before, const struct step_regs *after);
 

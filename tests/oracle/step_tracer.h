@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the stepper share. */
+/* Shared by the parts of the stepper. */
 #ifndef TESTS_ORACLE_STEP_TRACER_H
 #define TESTS_ORACLE_STEP_TRACER_H
 
@@ -34,7 +34,7 @@ struct tracer {
 /* Compares the row of the PC, if it has one, with the shadow stack. (step_compare.c) */
 void step_compare(struct tracer *t, const struct step_pc *at);
 
-/* The same, with the registers of ptrace. (step.c) */
+/* As step_compare, with the registers of ptrace. (step.c) */
 void step_compare_here(struct tracer *t, const struct step_pc *at);
 
 /* One instruction; *sig is delivered with it and gets what is to be delivered with the

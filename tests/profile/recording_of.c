@@ -262,7 +262,7 @@ int main(int argc, char **argv)
 		void (*add)(struct maker *maker, char *line);
 	} kinds[] = {{"info", add_info}, {"module", add_module}, {"frame", add_frame},
 	    {"thread", add_thread}, {"sample", add_sample}};
-	/* What it has made lives as long as it. */
+	/* Never freed: all that it made is needed until the program ends. */
 	static struct maker maker = {.thread = SIZE_MAX};
 	struct perfdata_about about;
 	char *line = NULL, *words[2] = {NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stacks.c loads while it runs. */
+/* Loaded by stacks.c while it runs. */
 static volatile int called;
 
 void call(void (*function)(void));

@@ -87,7 +87,7 @@ void program_pointer(struct program *p, uint8_t encoding, uint64_t value);
 void program_make(struct program *p);
 
 /*
- * Whether the FDE's row at pc can be lost because its expressions ran too many operations. Rules
+ * True if the FDE's row at pc can be lost because its expressions ran too many operations. Rules
  * that step cost some at each PC, and an FDE may run as many as the code that it has alone allows
  * (cfi_ranges_expr_ops).
  */

@@ -42,7 +42,7 @@ struct found {
 static struct {
 	uint64_t seed, iteration;
 	uint64_t pcs, sayable, pcmask, flex, outermost, signal;
-	/* Of the machines that have such a thing. */
+	/* On machines that have such a thing. */
 	uint64_t in_register, is_signed, b_key, fp_alone;
 	uint64_t spent;			     /* PCs behind too many operations */
 	uint64_t padding;		     /* by what optimises: PCs in it */
@@ -68,8 +68,8 @@ static void must(bool ok, const char *what, const struct err *err)
 
 /* ---- the truth ---- */
 
-/* What holds at pc, by walking over everything that was made up; *fde is whose rules they
- * are. */
+/* Returns the rules at pc, by walking over everything that was made up; *fde is the one
+ * that has them. */
 static struct truth_answer wanted_at(
     const struct program *p, uint64_t pc, const struct program_fde **fde)
 {

@@ -131,7 +131,7 @@ static bool truth_ra_at(const struct truth_machine *machine,
 	return true;
 }
 
-/* What version 3 can say where it has all there is. */
+/* The answer of version 3 on a machine for which it can express everything. */
 static struct truth_answer truth_rich(
     const struct truth_target *target, const struct truth_state *state, uint64_t pc)
 {

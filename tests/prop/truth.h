@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a random program means, kept by the one who makes it up: no part of this is
- * computed by the code under test. A rule is how the caller's value is found, over an
- * address or value that is a base plus an offset, which may be larger at some PCs of each
- * block than at others.
+ * The meaning of a random program, kept by the one who makes it up: no part of this is computed by
+ * the code under test. A rule is how the caller's value is found, over an address or value that is a
+ * base plus an offset, which may be larger at some PCs of each block than at others.
  */
 #ifndef TESTS_PROP_TRUTH_H
 #define TESTS_PROP_TRUTH_H
@@ -78,13 +77,13 @@ struct truth_place {
 	int32_t off;
 };
 
-/* What a row has to say, if any row of the version can. */
+/* The contents that a row must have, if any row of the version can. */
 struct truth_answer {
 	bool sayable, outermost, is_signed;
 	struct truth_place cfa, ra, fp;
 };
 
-/* What rows are for. */
+/* Target of the rows. */
 struct truth_target {
 	const struct truth_machine *machine;
 	unsigned int version;

@@ -78,8 +78,8 @@ static void plugin(const char *path)
 static volatile int n_steps, n_wrong, n_binding, stepping;
 
 /*
- * Whether the dynamic linker binds a function. Its _dl_runtime_resolve has its CFA in rbx,
- * which version 2 cannot express, so glibc finds no frame.
+ * True if the dynamic linker is binding a function. Its _dl_runtime_resolve has its CFA in
+ * rbx, which version 2 cannot express, so glibc finds no frame.
  */
 static bool binds(const struct compare_walk *walk)
 {

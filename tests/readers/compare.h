@@ -48,7 +48,7 @@ __attribute__((always_inline)) static inline int compare_walks(struct compare_wa
 	return -1;
 }
 
-/* The same, and says what differs. */
+/* As compare_walks, but prints the differences, too. */
 __attribute__((noinline, unused)) static int compare_frames(void)
 {
 	struct compare_walk walk;

@@ -13,7 +13,7 @@
 static int n_same, n_differ, n_behind, inside;
 
 /*
- * Whether a return address lies behind the function that made the call, because the callee
+ * True if a return address lies behind the function that made the call, because the callee
  * never returns, as in exit(). glibc looks up the return address itself and not the call,
  * so it finds the next function or none, whatever the section says.
  */

@@ -153,7 +153,8 @@ static void same_surroundings(void)
 		signal(number, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* What a caller has open beyond 0 to 2 is not the test's, and nobody types what a test reads. */
+	/* Files that the caller has open beyond 0 to 2 are not the test's, and nobody types what a test
+	 * reads. */
 	for (int fd = 3; fd < 1024; fd++)
 		close(fd);
 	close(STDIN_FILENO);

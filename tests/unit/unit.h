@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every unit test shares: UNIT(NAME) { ... } is a case, UNIT_LOOP one for each number, UNIT_EACH one for each element
- * of an array. main runs all of them; results are TAP on standard output.
+ * Shared by all unit tests: UNIT(NAME) { ... } is a case, UNIT_LOOP one for each number, UNIT_EACH one for each element of
+ * an array. main runs all of them; results are TAP on standard output.
  */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
@@ -35,7 +35,7 @@ __attribute__((constructor(101))) static void unit_be_patient(void)
 	setenv("CK_DEFAULT_TIMEOUT", "600", 1);
 }
 
-/* What the cases of this file belong to. It has the name of the program. */
+/* Returns the one TCase of this file. It has the name of the program. */
 static TCase *unit_cases(void)
 {
 	static TCase *all;

@@ -237,7 +237,7 @@ static void find_section(const uint64_t *auxiliary)
 
 __attribute__((used)) void start(const uint64_t *stack)
 {
-	/* What the kernel takes: handler, flags, then zeros. */
+	/* The kernel's struct: handler, flags, then zeros. */
 	const uint64_t action[4] = {(uint64_t)on_fault, SA_SIGINFO};
 	const char *argument = stack[0] > 1 ? (const char *)stack[2] : "";
 	const uint64_t *at = stack + stack[0] + 2;

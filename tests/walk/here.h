@@ -17,7 +17,7 @@ struct here_stack {
 	enum eh2sframe_walk_why why;
 };
 
-/* What walks have shown so far, in all threads. */
+/* Results of walks so far, in all threads. */
 struct here_counts {
 	unsigned long same;    /* complete, and as libgcc says */
 	unsigned long further; /* complete, and libgcc ended before */
@@ -30,7 +30,7 @@ extern struct here_counts here_counts;
 /* Walks from ucontext, compares and counts. true: the same. */
 bool here_compare(const void *ucontext, struct here_stack *walked);
 
-/* The same from the caller of this function. */
+/* As here_compare, from the caller of this function. */
 bool here_compare_call(struct here_stack *walked);
 
 /* The first function of a stack of makecontext has no caller, and its CFI does not say so. */

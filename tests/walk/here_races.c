@@ -372,7 +372,8 @@ void test_files(unsigned long n, const char *plugin)
 	    "a file that comes and goes");
 }
 
-/* What a library does that begins with code of its own: plugin.c calls it while the loader holds its lock. */
+/* Acts as the constructor of a library with code of its own: plugin.c calls it while the loader holds its
+ * lock. */
 void plugin_begins(void)
 {
 	uint8_t section[128];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A library that comes and goes: it calls back from a frame of its own. */
 void plugin_call(void (*call)(void));
-/* Of the program, if it has that. */
+/* The program's, if it has one. */
 void plugin_begins(void) __attribute__((weak));
 
 __attribute__((constructor)) static void begin(void)

@@ -144,7 +144,7 @@ static void fault(int number)
 	sigaction(number, &programs_own, NULL);
 }
 
-/* What libgcc finds until it ends, or until it has a fault. */
+/* Frames that libgcc finds until it ends, or until it has a fault. */
 static void unwind_guarded(struct stack *stack)
 {
 	struct sigaction action = {

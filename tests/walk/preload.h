@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the preloaded library counts, in a file that all processes of a run share. */
+/* Counters of the preloaded library, in a file that all processes of a run share. */
 #ifndef TESTS_WALK_PRELOAD_H
 #define TESTS_WALK_PRELOAD_H
 

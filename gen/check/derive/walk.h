@@ -115,8 +115,7 @@ struct code_host derive_host(struct derive_walker *walker);
 size_t derive_range_at(const struct derive_walker *walker, uint64_t addr);
 /* True if no way goes on behind the call at pc. */
 bool derive_is_cut(const struct derive_walker *walker, uint64_t pc);
-/* Returns the effect of the callee of a call that is made in the state before; NULL:
- * unknown. */
+/* Returns the effect of the callee of a call that is made in the state before; NULL: unknown. */
 const struct callee_effect *derive_callee(struct derive_walker *walker,
     const struct code_insn *call, const struct code_state *before);
 /* For code_paths_visit: adds the place to those of the walker. */

@@ -114,8 +114,7 @@ static void link_write(const struct link_run *run, const struct object_reloc *re
 	link_store(to + reloc->off, kind->bytes, big_endian, word);
 }
 
-/* Skips writable data, in which nothing is looked up, and CFI, which has a copy of its
- * own. */
+/* Skips writable data, in which nothing is looked up, and CFI, which has a copy of its own. */
 static bool link_is_wanted(const struct image_section *section)
 {
 	return (section->hdr.sh_flags & (SHF_WRITE | SHF_EXECINSTR)) != SHF_WRITE &&

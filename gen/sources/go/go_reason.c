@@ -29,8 +29,7 @@ static uint64_t reason_bit(uint8_t reg)
 	return reg < 64 ? UINT64_C(1) << reg : 0;
 }
 
-/* Returns the effect's reason to refuse SP; GO_HAS_ROWS: none. found is the reason so
- * far. */
+/* Returns the effect's reason to refuse SP; GO_HAS_ROWS: none. found is the reason so far. */
 static enum go_reason reason_of_effect(const struct code_effect *effect, uint8_t sp,
     enum go_reason found, struct reason_copies *held)
 {

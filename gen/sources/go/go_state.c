@@ -185,8 +185,7 @@ static void begin(struct go_state *state)
 	go_state_set_reg(state, state->abi->sp, (struct go_value){GO_CFA, state->sp});
 }
 
-/* Keeps what a callee keeps: SP, the frame pointer, and on AArch64 not the return
- * address. */
+/* Keeps what a callee keeps: SP, the frame pointer, and on AArch64 not the return address. */
 static void apply_call(struct go_state *state)
 {
 	state->known &= UINT64_C(1) << state->abi->fp;

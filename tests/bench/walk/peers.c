@@ -36,7 +36,7 @@ void stack_find(void)
 	pthread_attr_destroy(&attributes);
 }
 
-/* What one library gives. */
+/* Functions of one library. */
 struct unw {
 	int (*get_context)(struct opaque *context);
 	int (*init)(struct opaque *cursor, struct opaque *context);

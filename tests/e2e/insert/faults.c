@@ -168,7 +168,7 @@ int fchown(int fd, uid_t uid, gid_t gid)
 int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
 {
 	REAL(int, "fsetxattr", int, const char *, const void *, size_t, int);
-	/* Of a user, or about access. */
+	/* Attributes of a user, or about access. */
 	AROUND(strncmp(name, "user.", 5) ? "fsetxattr" : "fsetxattr user", -1,
 	    real(fd, name, value, size, flags));
 }

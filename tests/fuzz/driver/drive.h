@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver works on: files, and damage listed for them. */
+/* Input of the driver: files, and damage listed for them. */
 #ifndef TESTS_FUZZ_DRIVE_H
 #define TESTS_FUZZ_DRIVE_H
 

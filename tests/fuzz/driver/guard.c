@@ -106,7 +106,7 @@ static void start(struct shift *shift, struct worker *worker, size_t first, size
 	worker->pid = pid;
 }
 
-/* What a wait status means, in words; NULL when all is well. */
+/* Describes a wait status; NULL when all is well. */
 static const char *verdict(int status, char *words, size_t size)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)

@@ -29,7 +29,7 @@ static void add(struct map *map, const char *prefix, const char *name, uint64_t 
 	map->n++;
 }
 
-/* What the program reads most is damaged most. */
+/* Sections that the program reads most are damaged most. */
 static unsigned int weight_of(const char *name)
 {
 	static const struct {

@@ -13,7 +13,7 @@ static const uint8_t push[] = {0x41, 0x0e, 16};
 
 static struct err err;
 
-/* What the sections are made of. */
+/* Properties of the sections that are made up. */
 struct shape {
 	bool wide, big_endian;
 	uint8_t version, addr_size, segment_size;
@@ -132,7 +132,7 @@ UNIT_EACH(all_shapes, shapes)
 	wr_init(&wr, shape->big_endian);
 	cie = debug_cie(&wr, shape, "");
 	debug_fde(&wr, shape, cie, 0, BUILD_CODE, 16);
-	/* Of another segment: no code of a flat address space. */
+	/* An FDE in another segment: no code of a flat address space. */
 	if (shape->segment_size)
 		debug_fde(&wr, shape, cie, 3, BUILD_CODE + 16, 16);
 	debug_read(&wr, 0, &frames);
@@ -260,7 +260,7 @@ UNIT_LOOP(behind_eh_frame, 0, 5)
 	ck_assert_uint_eq(wr.size, eh_size);
 	debug_cie(&wr, shape, "");
 	debug_fde(&wr, shape, 0, 0, BUILD_CODE, 48);
-	/* What would be a distance. */
+	/* The CIE pointer as .eh_frame has it, a distance. */
 	debug_fde(&wr, shape, wr.size - eh_size, 0, BUILD_CODE + 48, 16);
 	debug_read(&wr, eh_size, &frames);
 	ck_assert_uint_eq(frames.n_cies, 2);

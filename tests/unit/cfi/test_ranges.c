@@ -86,7 +86,7 @@ static void scene_check_at(
 	ck_assert(range->fde < scene->frames.n_fdes);
 	if (n == 1)
 		ck_assert(scene_same(scene, range->fde, speaker));
-	/* What .eh_frame cuts off an overlap keeps the overlap's first owner. */
+	/* A part that .eh_frame cuts off an overlap keeps the overlap's first owner. */
 	else if (!cie)
 		ck_assert(scene_covers(scene, range->fde, range->start));
 	else
@@ -108,7 +108,7 @@ static size_t scene_count(const struct scene *scene, uint32_t cie, uint64_t pc)
 	return n;
 }
 
-/* What both sections say is told where neither contradicts itself. */
+/* Code that both sections describe is in the list where neither contradicts itself. */
 static void scene_check_shared(const struct scene *scene, const struct cfi_ranges *ranges)
 {
 	for (uint64_t pc = 0; pc < SPACE; pc++) {
@@ -349,8 +349,7 @@ UNIT_LOOP(many, 0, 7)
 		ck_assert(!ranges.list[i].overlapping);
 		ck_assert(i == 0 || ranges.list[i].start > ranges.list[i - 1].start);
 	}
-	/* Of those that say the same, the first speaks: no other range's FDE is passed
-	 * over for a later one. */
+	/* The first of equal FDEs speaks: no other range's FDE is passed over for a later one. */
 	for (size_t i = 0; i < N; i++) {
 		size_t low = 0, high = ranges.n - 1;
 

@@ -365,7 +365,7 @@ UNIT_LOOP(nomem, 0, N_WAYS)
 	fail_each(commands[_i % N_COMMANDS], true);
 }
 
-/* The same on a relocatable object. */
+/* As commands, for a relocatable object. */
 static const char *const object_commands[] = {
     "-q --format=1 IN OUT",
     "-q --format=3 --object-sections=group IN OUT",

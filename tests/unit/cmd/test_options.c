@@ -365,7 +365,7 @@ UNIT_EACH(reasons, told)
 	args_deinit(&args);
 }
 
-/* What the table says of the library's options is what the library takes. */
+/* The command's table must agree with the options that the library takes. */
 UNIT_LOOP(table, 0, N_OPTIONS)
 {
 	const struct args_option *option = &args_options[_i];

@@ -87,7 +87,7 @@ static void path_of(char path[128], const char *dir, const char *name)
 	snprintf(path, 128, "%s/%s", dir, name);
 }
 
-/* What the work needs. */
+/* Calls that the work needs. */
 static int read_inside(void)
 {
 	return opened(old_file, O_RDONLY);
@@ -159,7 +159,7 @@ static int end_itself(void)
 	return result(raise(SIGTERM) == 0);
 }
 
-/* What it does not. */
+/* Calls that the work does not need. */
 static int read_outside(void)
 {
 	return opened(other_file, O_RDONLY);

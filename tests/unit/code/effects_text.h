@@ -162,7 +162,7 @@ static void check_effect(const struct code_effect *effect, const char *name)
 		ck_assert_msg(effect->off >= 0, "%s", name);
 }
 
-/* What is told of any bytes is well formed. */
+/* Any bytes must give a well-formed answer. */
 static void check_insn(const struct code_insn *insn, const void *code, size_t size)
 {
 	char name[31] = "";

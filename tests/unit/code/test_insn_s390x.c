@@ -19,7 +19,7 @@ UNIT_EACH(knows, known)
 		    insn_text(CODE_S390X, known[_i].bytes, size, &shorter), "none");
 }
 
-/* Of any bytes: as long as the first two bits say, and it names what there is. */
+/* Any bytes must give an instruction as long as the first two bits say, with registers that exist. */
 UNIT(total)
 {
 	static const uint8_t sizes[4] = {2, 4, 4, 6};

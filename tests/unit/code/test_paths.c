@@ -168,7 +168,7 @@ UNIT(meeting)
 	ck_assert_int_eq(seen.states[3].regs[SP].kind, CODE_UNKNOWN);
 }
 
-/* What only one way saved is not known to be saved, nor not to be. */
+/* A value that only one way saved is not known to be saved, nor not to be. */
 UNIT(meeting_memory)
 {
 	static struct seen seen;

@@ -166,7 +166,7 @@ static double share(const char *path, const char *section, enum code_kind kind)
 	return 100.0 * (double)bytes / (double)all;
 }
 
-/* What a compiler put into .text is code, and what it put into .rodata is none. */
+/* All that a compiler put into .text is code, and nothing that it put into .rodata. */
 UNIT_LOOP(libraries, 0, N_MACHINES)
 {
 	static const char *const paths[] = {"/usr/lib/x86_64-linux-gnu/libc.so.6",

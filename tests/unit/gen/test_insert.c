@@ -68,7 +68,7 @@ UNIT(no_section_headers)
 
 	memset(file.data + 40, 0, 8);
 	memset(file.data + 58, 0, 6);
-	/* What the section headers described is gone, so cut the file there. */
+	/* The end is no longer described by section headers, so cut the file there. */
 	file.size = 0x900;
 	write_it(&written);
 	open_out(&written);

@@ -132,7 +132,7 @@ UNIT(grow)
 		ck_assert_uint_ne(out.phdrs[i].p_type, PT_NOTE);
 }
 
-/* What makes it another note, or another program. Width 0: no change. */
+/* Edits that make it another note, or another program. Width 0: no change. */
 static const struct changed {
 	struct {
 		size_t off;

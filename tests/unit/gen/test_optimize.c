@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What keeps two equal functions apart: refused, overlapping or excluded code, the border
- * of an executable segment, a PLT without CFI.
+ * Reasons that keep two equal functions apart: refused, overlapping or excluded code, the
+ * border of an executable segment, a PLT without CFI.
  */
 #include <elf.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each rule of CFI becomes; tables with holes and parts. */
+/* Results for each rule of CFI; tables with holes and parts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,7 +373,7 @@ UNIT(many_rows)
 	free(rows);
 }
 
-/* What is left of a row that is refused: add is what the CFA gets after it was read. */
+/* The rule that is left of a row that is refused: add is added to the CFA after it was read. */
 static const struct rule_case {
 	struct cfi_row cfi;
 	bool ok;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What rules become where RA can be in words: on AArch64 and s390x, in each version. A
- * row must mean the same as its rules. No other row may be written.
+ * Results of rules where RA can be in words: on AArch64 and s390x, in each version. A row
+ * must mean the same as its rules. No other row may be written.
  */
 #include "gen/verify/meaning.h"
 #include "gen/rows/reduce.h"

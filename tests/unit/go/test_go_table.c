@@ -91,7 +91,7 @@ static bool read_all(const uint8_t *data, size_t size)
 	return ok;
 }
 
-/* What is said of the table once it has value at off. */
+/* The error for the table once it has value at off. */
 static const char *said(struct wr *wr, size_t off, uint64_t value, bool wide)
 {
 	uint8_t *copy = malloc(wr->size);

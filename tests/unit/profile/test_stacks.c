@@ -72,7 +72,7 @@ UNIT(event_samples)
 	ck_assert_uint_eq(event.weight, 5);
 	ck_assert_uint_eq(event.n_chain, 2);
 	ck_assert_uint_eq(event.stack_size, 40);
-	/* What the kernel could not read is left out. */
+	/* A copy leaves out what the kernel could not read. */
 	ck_assert_uint_eq(event_copy(other, record, size, &LAYOUT), size - 24);
 	ck_assert(event_read(other, size - 24, &LAYOUT, &event));
 	ck_assert_uint_eq(event.stack_size, 40);
@@ -440,7 +440,7 @@ UNIT(unwinder_many_maps)
 	    .size = 0x100000,
 	    .text = "/proc/self/exe"};
 	size_t size = 0;
-	/* Of memory, in the first half and the second. */
+	/* Most memory in the first half and the second. */
 	size_t most[2] = {0};
 
 	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));

@@ -254,7 +254,7 @@ static bool left_apart(
 	return b->start - a->start - a->size <= SF_COMPACT_PADDING_MAX;
 }
 
-/* The same for sf_compact_equal, in texts where most functions have one row. */
+/* As the test before, for sf_compact_equal, in texts where most functions have one row. */
 static void equal_text(int seed)
 {
 	struct prng prng = {

@@ -160,7 +160,7 @@ UNIT_LOOP(pairs, 0, N_PAIRS)
 	}
 }
 
-/* What lies in between or touches, and what lies elsewhere. */
+/* Taken ranges that lie in between or touch, and others that lie elsewhere. */
 UNIT(taken)
 {
 	static const struct {

@@ -207,7 +207,7 @@ UNIT(version_1_read)
 	fixture_expect(&view, &model, 0);
 	sf_section_deinit(&model);
 
-	/* The same row without words: version 1 has no outermost frames. */
+	/* A row without words cannot be read: version 1 has no outermost frames. */
 	memcpy(changed, bytes, sizeof(bytes));
 	changed[sizeof(changed) - 7] = 0;
 	ck_assert(sf_view_open(changed, sizeof(changed), 0x3000, &view, &err));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each version can say on each ABI, by the function that answers and by a trial.
- * Every refusal of the writer is here.
+ * Limits of each version on each ABI, by the function that answers and by a trial. Every
+ * refusal of the writer is here.
  */
 #include "tests/unit/sframe/test_sframe_random.h"
 

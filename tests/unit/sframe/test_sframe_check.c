@@ -212,7 +212,7 @@ UNIT(version_1)
 	wr_deinit(&wr);
 }
 
-/* What version 3 no longer has, and the places of its parts. */
+/* Fields that version 3 no longer has, and the places of its parts. */
 UNIT(version_3)
 {
 	enum { ATTR = SFRAME_HDR_SIZE + SFRAME_V3_FDE_SIZE };

@@ -48,7 +48,7 @@ static inline struct sf_row fixture_cfa(uint32_t start, unsigned int reg, int32_
 	};
 }
 
-/* The same with a rule for FP or RA; and one whose CFA is *(reg + off). */
+/* As fixture_cfa, with a rule for FP or RA; and one whose CFA is *(reg + off). */
 static inline struct sf_row fixture_with_fp(
     struct sf_row row, uint8_t kind, unsigned int reg, int32_t off)
 {

@@ -221,7 +221,7 @@ UNIT(far_apart)
 }
 
 /*
- * What other producers may write: an auxiliary header, gaps before both sub-sections,
+ * Sections as other producers may write them: an auxiliary header, gaps before both sub-sections,
  * rows that are shared or in another order than functions, zeros at the end.
  */
 UNIT(tolerated)

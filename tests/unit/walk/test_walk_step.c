@@ -251,7 +251,7 @@ UNIT(an_implausible_guess_is_none)
 	}
 }
 
-/* Of a guess on AArch64, SP is not known. */
+/* SP is not known of a guess on AArch64. */
 UNIT(a_guess_leads_to_fp_alone)
 {
 	space.machine = EH2SFRAME_WALK_AARCH64;
