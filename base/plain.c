@@ -18,7 +18,7 @@ static bool plain_is_control(unsigned char before, unsigned char c)
 	return c < 0xa0 && (before < 0x80 || before == 0xc2);
 }
 
-/* True if the i-th byte of text is one. */
+/* True if the i-th byte of text is a control character, or completes one. */
 static bool plain_has_control(const char *text, size_t i)
 {
 	return plain_is_control(

@@ -17,7 +17,7 @@ struct cfi_augment {
 	uint8_t lsda_encoding; /* DW_EH_PE_*; DW_EH_PE_omit: FDEs have no pointer */
 };
 
-/* Damaged augmentation data are as if there were none. */
+/* Returns the exception data of a CIE; damaged data count as none. */
 struct cfi_augment cfi_augment_read(
     const struct cfi_frames *frames, const struct cfi_cie *cie);
 

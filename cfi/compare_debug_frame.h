@@ -8,16 +8,15 @@
 #include "cfi/interp.h"
 #include "cfi/ranges.h"
 
-/* No more differences are told one by one. */
+/* Differences that are kept one by one; the others are only counted. */
 #define CFI_DEBUG_DIFF_MAX_TOLD 16
 
 /* Kinds of contradiction between an FDE of .debug_frame and the other source. */
 enum cfi_debug_diff_kind {
 	CFI_DEBUG_DIFF_DIFFER,
-	/* Known of some producers: the other source says where the frame pointer is, .debug_frame that it is
-	 * unchanged; */
+	/* The other source says where the frame pointer is saved, .debug_frame that it is unchanged. */
 	CFI_DEBUG_DIFF_FP,
-	/* the other one gives no caller, and .debug_frame has rules. */
+	/* The other source gives no caller, and .debug_frame has rules. */
 	CFI_DEBUG_DIFF_NO_CALLER,
 	CFI_DEBUG_DIFF_KINDS,
 };
@@ -36,9 +35,10 @@ struct cfi_debug_diff {
 };
 
 /*
- * Compares the rules of .debug_frame with those of a source, by its number, over ranges->shared. known: the producer has
- * differences of the known kinds, and without a rule its SP is the CFA. Rules that are expressions without
- * a form of their own are not compared, nor FDEs with damaged instructions. False only when memory runs out.
+ * Compares the rules of .debug_frame with those of a source, by its number, over ranges->shared. known: the producer is
+ * one whose tables differ in the kinds FP and NO_CALLER, and without a rule its SP is the CFA. Rules that are
+ * expressions without a form of their own are not compared, nor FDEs with damaged instructions. False only when memory
+ * runs out.
  */
 ATTR_MUST_CHECK bool cfi_debug_diff_read(const struct cfi_frames *frames,
     const struct cfi_ranges *ranges, const struct cfi_machine *machine,

@@ -37,7 +37,7 @@ struct cfi_fde {
 	uint64_t range;	      /* bytes described; never 0, and pc + range does not wrap */
 	uint64_t program_off; /* instructions, from the start of the section */
 	uint32_t program_len; /* bytes */
-	/* Index into cies; in .debug_frame of the first that says the same. */
+	/* Index into cies; in .debug_frame that of the first CIE with the same contents. */
 	uint32_t cie;
 };
 
@@ -72,7 +72,7 @@ struct cfi_frames {
 	struct cfi_section section;
 	struct cfi_cie *cies; /* by ascending off; only the readable ones */
 	size_t n_cies, cap_cies;
-	/* Ordered as the parts, and in each as its bytes. */
+	/* In the order of the parts, and in each part in that of its bytes. */
 	struct cfi_fde *fdes;
 	size_t n_fdes, cap_fdes;
 	struct cfi_diag *diags;
@@ -80,13 +80,14 @@ struct cfi_frames {
 	size_t diag_counts[CFI_N_DIAGS];
 };
 
-/* A short name such as "bad-fde". */
+/* Returns a static name such as "bad-fde". */
 const char *cfi_diag_name(enum cfi_diag_kind kind);
 
 /*
- * Walks all parts. False only when memory runs out. A CIE pointer is accepted
- * only when it names the start of a record that the walk meets (before or after the FDE),
- * so the work is linear in their size whatever they contain.
+ * Reads all parts; the caller frees frames with cfi_frames_deinit. False only when memory
+ * runs out, with nothing to free. A CIE pointer is accepted only when it names the start
+ * of a record that the walk meets (before or after the FDE), so the work is linear in the
+ * size of the section whatever it contains.
  */
 ATTR_MUST_CHECK bool cfi_frames_read(
     const struct cfi_section *section, struct cfi_frames *frames, struct err *err);
@@ -98,7 +99,7 @@ static inline bool cfi_fde_is_debug(
 	return frames->cies[fde->cie].debug;
 }
 
-/* The number that the caller gave to where an FDE is from. */
+/* The caller's number of the source that an FDE is from. */
 static inline unsigned int cfi_fde_source(
     const struct cfi_frames *frames, const struct cfi_fde *fde)
 {

@@ -21,12 +21,12 @@ struct cfi_record {
 	bool wide; /* a 64-bit length, and so a 64-bit id */
 };
 
-/* A reader that stands at the record's contents and ends with it, offsets from the
- * section. */
+/* Returns a reader that stands at the record's contents and ends with the record; its
+ * offsets count from the section's start. */
 struct rd cfi_record_reader(
     const struct cfi_section *section, const struct cfi_record *rec);
 
-/* Reads a CIE of .debug_frame or of .eh_frame. Why it cannot be used; NULL when it can. */
+/* Reads a CIE of .debug_frame or of .eh_frame. Returns why it cannot be used; NULL when it can. */
 const char *cfi_cie_read(const struct cfi_section *section, const struct cfi_record *rec,
     bool debug, struct cfi_cie *cie);
 

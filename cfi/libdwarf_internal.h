@@ -97,7 +97,7 @@ struct cell {
 	Dwarf_Bool has_next;
 };
 
-/* Makes an error of libdwarf's, and frees that; always false. */
+/* Turns an error of libdwarf's into err and frees it; always false. */
 bool cfi_libdwarf_refuse(const struct reading *r, int status, Dwarf_Error error,
     const char *what, struct err *err);
 

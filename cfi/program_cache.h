@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FDEs of one CIE with the same instructions. Compilers write the same few thousand
+ * Finds FDEs of one CIE with the same instructions. Compilers write the same few thousand
  * programs again and again: 2 thirds of a large library's FDEs repeat an earlier one. A
  * result for one of them holds for all, where cfi_table.movable says so.
  */
@@ -21,7 +21,7 @@ struct cfi_program_cache {
 	size_t n, cap_programs;
 };
 
-/* For about n_fdes FDEs. */
+/* Begins with no program; about n_fdes FDEs are expected. Cannot fail. */
 void cfi_program_cache_init(
     struct cfi_program_cache *cache, const struct cfi_frames *frames, size_t n_fdes);
 void cfi_program_cache_deinit(struct cfi_program_cache *cache);

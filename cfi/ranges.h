@@ -25,8 +25,8 @@ struct cfi_range {
 	bool overlapping;
 };
 
-/* No more parts of an FDE of .debug_frame are taken, where FDEs of other sources cut it: each costs a run of
- * its instructions. */
+/* Most parts into which FDEs of other sources may cut one of .debug_frame. Further parts are dropped,
+ * because each costs a run of its instructions. */
 #define CFI_MAX_PARTS 16
 
 struct cfi_ranges {
@@ -35,13 +35,14 @@ struct cfi_ranges {
 	size_t n, cap;
 	size_t n_duplicates; /* FDEs that repeat another one word for word, and are passed
 				over */
-	size_t n_overlapping; /* FDEs with a overlapping part */
+	size_t n_overlapping; /* FDEs with an overlapping part */
 	uint64_t code_bytes;  /* sum of the list */
 	/* Rows of .debug_frame for code that .eh_frame has in the list, to compare the
 	 * two; ascending. */
 	struct cfi_range *shared;
 	size_t n_shared, cap_shared;
-	/* 0, unless FDEs claim more code than CFI of its size is for: what a byte of it may cost is divided by one more. */
+	/* 0, unless FDEs claim more code than CFI of its size can describe: then expressions may cost 1/(excess + 1) for
+	 * each byte. */
 	uint64_t excess;
 };
 
@@ -56,8 +57,8 @@ static inline bool cfi_range_is_whole(
 ATTR_MUST_CHECK bool cfi_ranges_read(
     const struct cfi_frames *frames, struct cfi_ranges *ranges, struct err *err);
 /*
- * Splits the ranges into parts of about the same size: how many parts, at most this
- * many, are worth a thread each, and the end (exclusive) of part i of n. Ranges of one
+ * Splits the ranges into parts of about the same size: returns how many parts, at most
+ * jobs, are worth a thread each, and the end (exclusive) of part i of n. Ranges of one
  * FDE that follow each other are in one part.
  */
 size_t cfi_ranges_n_parts(const struct cfi_ranges *ranges, unsigned int jobs);
@@ -67,7 +68,8 @@ size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n);
  * depends on the code that only this FDE has, so that the sum is linear in the file.
  */
 uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i);
-/* Bounds an FDE of .debug_frame in that way, by the code that it has in shared from number i on. */
+/* As cfi_ranges_expr_ops, for an FDE of .debug_frame, by the code that it has in shared from number
+ * i on. */
 uint64_t cfi_ranges_shared_ops(const struct cfi_ranges *ranges, size_t i);
 void cfi_ranges_deinit(struct cfi_ranges *ranges);
 

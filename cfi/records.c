@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LSB core, "Exception Frames"; DWARF 5, 6.4.1 and 7.24. */
+/* Writes records as LSB core, "Exception Frames", and DWARF 5, 6.4.1 and 7.24, define them. */
 #include "cfi/records.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes records in the form of .eh_frame: what tables of other forms become. */
+/* Writes records in the form of .eh_frame, for sources that have another form, as Go's table. */
 #ifndef CFI_RECORDS_H
 #define CFI_RECORDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When two rows mean the same. */
+/* Comparison of rows, and the search in a table. */
 #include "cfi/row.h"
 
 #include "base/search.h"

@@ -101,11 +101,10 @@ static inline void set_cfa(struct cfi_run *r, uint64_t reg, int64_t off, size_t 
 }
 
 /*
- * def_cfa_register and def_cfa_offset change half of a CFA of the form reg + off (DWARF
- * 5, 6.4.2.2). After an expression there are no halves: libgcc and readelf then take the
- * last known other half, libdwarf keeps the expression, libdw refuses the program;
- * libgcrypt has such code. So the CFA is opaque until it is defined as a whole, and so it
- * is in another address space.
+ * def_cfa_register and def_cfa_offset change half of a CFA of the form reg + off (DWARF 5, 6.4.2.2).
+ * After an expression there are no halves: libgcc and readelf then take the last known other half,
+ * libdwarf keeps the expression, libdw refuses the program; libgcrypt has such code. So the CFA is
+ * opaque until it is defined as a whole. In another address space it is opaque, too.
  */
 static inline bool cfa_has_halves(struct cfi_run *r, size_t at, bool *ok)
 {

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Records that find each other. Parts are read one by one, because their FDEs may be for the same code. */
+/* A part whose records refer to each other only. Parts are read one by one, because their FDEs may be for
+ * the same code. */
 struct cfi_part {
 	const char *name;    /* for people */
 	size_t off, size;    /* bytes from the start of data; bytes */

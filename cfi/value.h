@@ -27,7 +27,7 @@ struct cfi_value {
 	uint64_t off, add;
 	uint16_t reg;
 	uint8_t kind;	      /* enum cfi_value_kind */
-	uint8_t index, shift; /* what rules have room for */
+	uint8_t index, shift; /* within the limits above */
 	/* The value depends on this many low bits of the PC and on no higher ones. */
 	uint8_t pc_bits;
 	/* Any k low bits of it depend on at most k low bits of the PC. This holds for
@@ -37,11 +37,11 @@ struct cfi_value {
 
 void cfi_value_add(struct cfi_value *v, uint64_t c);
 
-/* Memory of size bytes at the value, on a machine whose addresses have addr_size. A rule can
- * say one level, and only whole addresses. */
+/* Replaces the value by the size bytes of memory at it, on a machine whose addresses have addr_size.
+ * Opaque where no rule can express that: a rule has one level, and only whole addresses. */
 void cfi_value_deref(struct cfi_value *v, uint8_t size, uint8_t addr_size);
 
-/* The result of a binary operation (DW_OP_*) into a. */
+/* Replaces a by the result of a binary operation (DW_OP_*) on a and b. */
 void cfi_value_binary(struct cfi_value *a, const struct cfi_value *b, uint8_t op);
 
 #endif

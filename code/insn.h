@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One instruction as what it does to registers, to the stack and to control. Registers have
- * the numbers that each machine's psABI gives them for DWARF. Only those that can hold a frame's
- * address or a saved register are described; flags, vectors and the like are left out.
- *
- * An effect is exact: after the instruction, what it says is so for each run of it. What is
- * written otherwise is in `writes`, and what may be written in `unsure`.
+ * One instruction as what it does to registers, to the stack and to control. Registers have the
+ * numbers that each machine's psABI gives them for DWARF. Only those that can hold a frame's
+ * address or a saved register are described; flags, vectors and the like are left out. An effect
+ * is exact: it holds after each run of the instruction. Registers that it writes otherwise are
+ * in `writes`, those that it may write in `unsure`.
  */
 #ifndef CODE_INSN_H
 #define CODE_INSN_H
@@ -96,11 +95,11 @@ struct code_insn {
 	bool filler;	   /* it does nothing; compilers pad with it */
 	bool
 	    strange; /* neither compilers nor authors of user code write it, and data often looks like it */
-	/* s390x: what it does is up to the instruction at target, which code_insn_execute tells. */
+	/* s390x: its effects are those of the instruction at target, which code_insn_execute adds. */
 	bool executes;
 	/* It changes what a branch depends on, and no COMPARE says to what. */
 	bool ends_compare;
-	/* In this order, and all before `writes`. */
+	/* Applied in this order, and all before `writes`. */
 	uint8_t n_effects;
 	struct code_effect effects[CODE_MAX_EFFECTS];
 };
@@ -112,9 +111,10 @@ struct code_insn {
 ATTR_MUST_CHECK bool code_insn_read(enum code_machine machine, const uint8_t *code,
     uint64_t size, uint64_t pc, struct code_insn *insn);
 
-/* The bytes at the target of an instruction that executes. */
+/* Bytes that are read at the target of an instruction that executes another one. */
 #define CODE_EXECUTED_BYTES 6
-/* Tells what an instruction does that executes the one at its target, whose bytes these are. */
+/* Adds to an instruction that executes the one at its target, whose bytes these are, the
+ * effects of that one. */
 void code_insn_execute(
     enum code_machine machine, const uint8_t *code, struct code_insn *insn);
 
@@ -135,7 +135,7 @@ struct code_abi {
 
 const struct code_abi *code_abi(enum code_machine machine);
 
-/* Control never goes on to the next instruction; a call may be one that does not return. */
+/* True if control never goes on to the next instruction; a call may be one that does not return. */
 bool code_insn_ends(const struct code_insn *insn);
 
 /*

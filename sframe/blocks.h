@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blocks of rows in one buffer, in the order in which they were stored, equal ones
- * once on request: a hash table finds them. Which block is found depends
- * on the bytes only, so equal input gives equal output.
+ * Blocks of rows in one buffer, in the order in which they were stored. On request equal
+ * blocks are stored once: a hash table finds them. Which block is found depends on the
+ * bytes only, so equal input gives equal output.
  */
 #ifndef SFRAME_BLOCKS_H
 #define SFRAME_BLOCKS_H
@@ -41,16 +41,15 @@ ATTR_MUST_CHECK bool sf_blocks_keep(
     struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret);
 
 /*
- * The blocks of from, whose bytes are in from_wr, as if each had been written at the end
- * of wr and kept: the off of each becomes the index of the one that stays.
+ * Appends the blocks of from, whose bytes are in from_wr, as if each had been written at the end of
+ * wr and kept: the off of each becomes the index of the one that stays. Fails as sf_blocks_keep.
  */
 ATTR_MUST_CHECK bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr,
     struct sf_blocks *from, const struct wr *from_wr);
 
 /*
- * Takes each block off wr, which holds all of them and nothing else, that another one
- * begins with: its off becomes that of the other. False when memory runs out, with nothing
- * changed.
+ * Removes from wr, which holds all blocks and nothing else, each block with which another one begins:
+ * its off becomes that of the other. False when memory runs out, with nothing changed.
  */
 ATTR_MUST_CHECK bool sf_blocks_fold(struct sf_blocks *blocks, struct wr *wr);
 void sf_blocks_deinit(struct sf_blocks *blocks);

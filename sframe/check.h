@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Named checks of a decoded section: everything a reader may rely on beyond what
- * sf_view_open needs. A check runs only when those it depends on passed. What GNU as
- * writes and what says nothing passes: functions of size 0, a row at a function's end.
- * The rules of consumers that refuse those are the program's (gen/verify/lint.h).
+ * Named checks of a decoded section: everything a reader may rely on beyond what sf_view_open needs.
+ * A check runs only when those it depends on passed. Harmless habits of GNU as pass: functions of
+ * size 0, a row at a function's end. Consumers that refuse those have rules in gen/verify/lint.h.
  */
 #ifndef SFRAME_CHECK_H
 #define SFRAME_CHECK_H

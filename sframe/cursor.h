@@ -48,15 +48,14 @@ ATTR_MUST_CHECK bool sf_cursor_init(
     struct sf_cursor *cursor, const struct sf_view *view, struct err *err);
 void sf_cursor_deinit(struct sf_cursor *cursor);
 
-/* The next segments are those at or above pc. Going forward is cheap; back, and to where
- * the first one is, costs a search. */
+/* Goes on with the segments at or above pc. Forward is cheap; back, and to the first one,
+ * costs a search. */
 void sf_cursor_seek(struct sf_cursor *cursor, uint64_t pc);
 
 /*
- * The function that covers all of [start, end), and says the same of it wherever it
- * stands (PCINC): because it begins there, or has one row for everything. NULL
- * when there is none, or on damage. For start no less than what was passed already. It is
- * not passed by this.
+ * Returns the function that covers all of [start, end), and gives the same answer wherever that code
+ * stands (PCINC): because it begins there, or has one row for everything. NULL when there is none, or
+ * on damage. start is no less than what was passed already. The cursor does not move.
  */
 const struct sf_view_func *sf_cursor_function_at(
     struct sf_cursor *cursor, uint64_t start, uint64_t end, struct err *err);
@@ -88,8 +87,8 @@ static inline bool sf_cursor_ends(const struct sf_cursor *cursor, uint64_t end)
 bool sf_cursor_next(struct sf_cursor *cursor, uint64_t limit, struct sf_segment *segment,
     struct err *err);
 
-/* The row a sorted model says for pc, and in *end where it stops holding; NULL when none,
- * with *end lowered to the next function's start if that is nearer. */
+/* Returns the row that a sorted model has for pc, and in *end where it stops holding;
+ * NULL when none, with *end lowered to the next function's start if that is nearer. */
 const struct sf_row *sf_section_row_at(
     const struct sf_section *section, uint64_t pc, uint64_t *end);
 

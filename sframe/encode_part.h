@@ -37,8 +37,8 @@ struct sf_encode_part {
 	struct sf_encoded *funcs;
 	size_t n_funcs, cap_funcs;
 	uint64_t n_rows, n_bytes; /* of all functions, shared ones each time */
-	/* By sf_func.first_row, 0 or one more than the index, less first, of the function
-	 * that had these rows first. NULL: not kept. */
+	/* By sf_func.first_row: 0, or 1 + the index, less first, of the function that had
+	 * these rows first. NULL: not kept. */
 	uint32_t *func_of_rows;
 	bool ok;
 	struct err err;
@@ -46,17 +46,17 @@ struct sf_encode_part {
 
 /*
  * Checks and encodes the functions of a zeroed part of which the first three members are
- * set. part->ok, or why not: ERR_UNSUPPORTED, ERR_LIMIT, ERR_NOMEM, and ERR_INTERNAL for
- * a model that is not as sf_encode demands.
+ * set. Sets part->ok, or part->err: ERR_UNSUPPORTED, ERR_LIMIT, ERR_NOMEM, and
+ * ERR_INTERNAL for a model that is not as sf_encode demands.
  */
 void sf_encode_part_run(void *part);
-/* Then, with the final places in part->blocks, appends the FDEs to out. ERR_LIMIT. */
+/* Appends the FDEs to out, once part->blocks has the final places. False: ERR_LIMIT. */
 ATTR_MUST_CHECK bool sf_encode_part_index(
     const struct sf_encode_part *part, struct wr *out, struct err *err);
 void sf_encode_part_deinit(struct sf_encode_part *part);
 
 /*
- * How many functions of the section one of the model becomes, and number i of them. A
+ * How many functions of the section one function of the model becomes, and number i of them. A
  * version that cannot say how long a PCMASK block is gets every block as a function.
  */
 uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *func);

@@ -46,14 +46,14 @@ struct sf_layout {
 /* NULL when the version cannot be written. */
 const struct sf_layout *sf_layout_find(uint8_t version);
 
-/* sf_can_express(), of a version and an ABI that are known to go together. */
+/* As sf_can_express, for a version and an ABI that are known to go together. */
 enum sf_cannot sf_layout_can_express(
     const struct sf_layout *layout, const struct sf_abi *abi, const struct sf_row *row);
 
-/* True if a flexible FDE is needed to say a row that the layout can say. */
+/* True if the row, which the layout can hold, needs a flexible FDE. */
 bool sf_row_needs_flex(const struct sf_abi *abi, const struct sf_row *row);
 
-/* True if RA is somewhere of its own: saved, and not where the ABI fixes it. */
+/* True if RA has a place of its own: it is saved, and not where the ABI fixes it. */
 static inline bool sf_row_has_ra(const struct sf_abi *abi, const struct sf_row *row)
 {
 	if (row->ra.kind == SF_LOC_NONE)

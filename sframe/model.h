@@ -65,7 +65,7 @@ struct sf_section {
 	size_t n_rows, cap_rows;
 };
 
-/* The members that say where values are, start apart. */
+/* True if the members that say where values are agree; start is not compared. */
 bool sf_row_same(const struct sf_row *a, const struct sf_row *b);
 
 /* The rows of a function; NULL without any, because there may be no array then. */
@@ -75,7 +75,7 @@ static inline const struct sf_row *sf_section_rows(
 	return func->n_rows ? section->rows + func->first_row : NULL;
 }
 
-/* Makes room for so many more, so that adding them copies nothing. */
+/* Makes room for so many more, so that adding them copies nothing. False when memory runs out. */
 ATTR_MUST_CHECK bool sf_section_expect(
     struct sf_section *section, size_t n_funcs, size_t n_rows);
 /* Appends a function that will own the rows added after it. False when memory runs out.

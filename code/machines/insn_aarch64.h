@@ -64,7 +64,7 @@ static inline bool code_a64_write(const struct a64 *a, uint8_t reg)
 	return true;
 }
 
-/* By the first row that the word is in; false without one. */
+/* Calls the reader of the first row that the word matches; false without one. */
 bool code_a64_by_rows(const struct a64 *a, const struct a64_row *rows, size_t n);
 /* dst = base + off; nothing for the zero register as dst. */
 void code_a64_set(

@@ -8,17 +8,17 @@
 #include "code/code.h"
 #include "code/insn.h"
 
-/* ZydisGetVersion. */
+/* As ZydisGetVersion. */
 uint64_t code_x86_64_version(void);
 
-/* Makes it one without effects. Does not touch their array: most instructions have one or two. */
+/* Clears the instruction but for the array of effects, because most instructions have one or two. */
 static inline void code_insn_clear(struct code_insn *insn)
 {
 	memset(insn, 0, offsetof(struct code_insn, effects));
 	insn->via = CODE_NO_REG;
 }
 
-/* *insn was cleared. */
+/* The decoders. insn was cleared before. */
 bool code_insn_x86_64(
     const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn);
 bool code_insn_aarch64(
@@ -26,10 +26,10 @@ bool code_insn_aarch64(
 bool code_insn_s390x(
     const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn);
 
-/* code_insn_execute. */
+/* As code_insn_execute. */
 void code_s390x_execute(const uint8_t *code, struct code_insn *insn);
 
-/* A new effect at the end of insn, of 8 bytes and without base and index. */
+/* Appends a new effect to insn, of 8 bytes and without base and index. */
 static inline struct code_effect *code_effect_add(
     struct code_insn *insn, enum code_effect_kind kind, uint8_t dst)
 {

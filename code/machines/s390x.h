@@ -20,18 +20,18 @@ struct s390x_fields {
 	int64_t off;
 };
 
-/* The number in struct code_insn of a floating-point register. */
+/* Maps the number of a floating-point register to that in struct code_insn. */
 extern const uint8_t code_s390x_fpr[16];
 
-/* False when the instruction is not all there, or is none. */
+/* Reads the fields. False when the instruction is not all there, or is none. */
 bool code_s390x_fields(
     const uint8_t *code, uint64_t size, uint64_t pc, struct s390x_fields *fields);
 
-/* An effect at the operand in memory; of CODE_SET, its address is what dst gets. */
+/* Appends an effect at the operand in memory; with CODE_SET, dst gets the operand's address. */
 struct code_effect *code_s390x_address(const struct s390x_fields *fields,
     struct code_insn *insn, enum code_effect_kind kind, uint8_t dst);
 
-/* length bytes at the operand in memory get values that are not told. */
+/* Notes that length bytes at the operand in memory get values that are not computed. */
 void code_s390x_store(
     const struct s390x_fields *fields, struct code_insn *insn, uint32_t length);
 

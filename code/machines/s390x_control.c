@@ -173,7 +173,7 @@ static void s390x_compare_branch(
 	if (!mask)
 		return;
 	insn->ends_compare = mask != 14;
-	/* True if it is equal does not depend on signs. */
+	/* Equality does not depend on signs. */
 	if (mask != 14 && (is_unsigned || mask == 8 || mask == 6)) {
 		insn->condition = (uint8_t)s390x_condition(mask);
 		effect = code_effect_add(insn, CODE_COMPARE, fields->r1);

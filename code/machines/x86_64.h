@@ -32,10 +32,10 @@ void code_x86_effects(const struct x86_insn *x);
 /* The number of the 64-bit register that reg is, or is a part of. */
 uint8_t code_x86_reg(ZydisRegister reg);
 
-/* A whole register of 64 or 32 bits, or the lowest 16 or 8 bits of one. */
+/* True if the operand is a whole register of 64 or 32 bits, or the lowest 16 or 8 bits of one. */
 bool code_x86_is_reg(const ZydisDecodedOperand *operand, uint16_t bits);
 
-/* The low bits of a register; ah, bh, ch and dh have no such place. */
+/* True if the operand is the low bits of a register; ah, bh, ch and dh are not. */
 bool code_x86_is_low(const ZydisDecodedOperand *operand);
 
 /* Fills in the address of a memory operand. False where it is not one of whole registers in the
@@ -58,7 +58,7 @@ void code_x86_push(const struct x86_insn *x, uint8_t value, uint8_t width);
 /* The effects of an instruction that has effects of its own. */
 void code_x86_exact(const struct x86_insn *x);
 
-/* The bytes of an instruction that Zydis may not know and that writes vector registers alone. 0: it is
+/* Length of an instruction that Zydis may not know and that writes vector registers alone; 0: it is
  * none of these. */
 uint8_t code_x86_vex_length(const uint8_t *code, uint64_t size);
 

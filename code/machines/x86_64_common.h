@@ -5,7 +5,7 @@
 
 #include "code/machines/x86_64.h"
 
-/* So many bytes are read at most, of an instruction that the maps have or do not have. */
+/* Most bytes that are read of an instruction, whether the maps have it or not. */
 #define X86_READ_SIZE 20
 
 /* The kinds of arithmetic that are told apart, by the number in the operation code. */

@@ -16,7 +16,7 @@ struct validate_own {
 	uint64_t place, function; /* addresses */
 };
 
-/* The functions that never return by their names: the C library's, the C++ runtime's. */
+/* The functions that never return, known by their names: the C library's, the C++ runtime's. */
 struct validate_callees {
 	const struct image *image;
 	const struct cfi_input *input;
@@ -47,8 +47,8 @@ void validate_callees_deinit(struct validate_callees *callees);
 bool validate_never_returns(
     const struct validate_callees *callees, const struct code_insn *call);
 
-/* The function of this file whose address the loader puts where the call reads it from, and the one that a stub
- * of a PLT at pc goes to; 0: none is known. */
+/* Returns the function of this file whose address the loader puts where the call reads it from, and the one
+ * that a stub of a PLT at pc goes to; 0: none is known. */
 uint64_t validate_call_own(
     const struct validate_callees *callees, const struct code_insn *call);
 uint64_t validate_stub_own(const struct validate_callees *callees, uint64_t pc);
@@ -64,7 +64,7 @@ bool validate_keeps_first(const struct validate_callees *callees,
 bool validate_is_named_by_symbol(const struct validate_callees *callees, uint64_t addr);
 bool validate_is_named(const struct validate_callees *callees, uint64_t addr);
 
-/* True if another file may call what is at addr. */
+/* True if another file may call the function at addr. */
 bool validate_is_exported(const struct validate_callees *callees, uint64_t addr);
 
 /* ---- for returns.c ---- */
@@ -88,7 +88,8 @@ void validate_stub_note(const struct validate_callees *callees,
 uint64_t validate_goes_to_own(const struct validate_callees *callees,
     const struct code_insn *insn, const struct code_state *state,
     const struct validate_stub *stub);
-/* True if the address in insn->via is that of such a function. state is that before it. */
+/* True if the address in insn->via is that of a function that never returns by its name.
+ * state is that before it. */
 bool validate_goes_to_named(const struct validate_callees *callees,
     const struct code_insn *insn, const struct code_state *state,
     const struct validate_stub *stub);

@@ -13,13 +13,14 @@ enum callee_how {
 	CALLEE_MAY,	/* not known: if at all, as the ABI says */
 	CALLEE_NEVER,	/* no way leads out of it */
 	CALLEE_RETURNS, /* some way returns, and all that do so return as the ABI says */
-	CALLEE_POPS,	/* the same, but SP is `pops` bytes above where the ABI has it */
-	CALLEE_ODD,	/* a way returns with SP elsewhere, or where SP is not known */
+	/* as RETURNS, but SP is `pops` bytes above where the ABI has it */
+	CALLEE_POPS,
+	CALLEE_ODD, /* a way returns with SP elsewhere, or where SP is not known */
 };
 
 struct callee_effect {
 	uint8_t how;	  /* enum callee_how */
-	bool surely;	  /* the code alone says so of a way, without a row's help */
+	bool surely;	  /* a way proves it without a row's help */
 	int32_t pops;	  /* bytes; below 0, it leaves something on the stack */
 	uint32_t kept;	  /* a bit for each register that has its value at entry again */
 	uint32_t written; /* bytes from the CFA on that it may write to */
@@ -27,15 +28,15 @@ struct callee_effect {
 	uint32_t through;
 };
 
-/* Nothing has ended yet. */
+/* The sum of no ends. */
 #define CALLEE_NONE ((struct callee_effect){.how = CALLEE_NEVER, .kept = UINT32_MAX})
 
-/* The return address is where a callee looks for it. */
+/* True if the return address is where a callee looks for it. */
 bool callee_has_return_address(
     const struct code_abi *abi, const struct code_state *state);
 /* As callee_has_return_address, and SP is as at entry. */
 bool callee_is_bare(const struct code_abi *abi, const struct code_state *state);
-/* The registers that hold what they held at entry. */
+/* Returns a bit for each register that holds what it held at entry. */
 uint32_t callee_kept(const struct code_state *state);
 
 /*
@@ -62,9 +63,9 @@ void callee_note_call(const struct code_abi *abi, const struct code_state *befor
 bool callee_same(const struct callee_effect *a, const struct callee_effect *b);
 
 /*
- * Forgets in the state after a call the slots whose own addresses the callee was given, strictly in memory, too.
- * Not strictly: where a slot has the only copy of what the function must give back, its callee is taken not to
- * write there.
+ * Forgets in the state after a call the slots whose own addresses the callee was given; strictly: also where
+ * their addresses are in memory. Not strictly, a slot that has the only copy of what the function must give back
+ * stays: the callee is assumed not to write there.
  */
 void callee_forget_given(const struct code_abi *abi, const struct code_state *before,
     bool strict, struct code_state *after);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One row of CFI beside what the code itself did up to one instruction. */
+/* Judges one row of CFI by the state of the code at one instruction. */
 #ifndef GEN_CHECK_JUDGE_H
 #define GEN_CHECK_JUDGE_H
 
@@ -31,12 +31,13 @@ struct validate_answer {
 	struct code_value found;
 };
 
-/* True if the row gives the CFA, the return address and the caller's frame pointer. */
+/* Compares the row's CFA, return address and caller's frame pointer with the true ones in
+ * the state. */
 struct validate_answer validate_row(
     const struct arch *arch, const struct cfi_row *row, const struct code_state *state);
 
-/* The row that the state itself gives, in which needs_apply has left one place of each value. False where it does not
- * know all columns. */
+/* Fills in the row that the state itself gives, in which needs_apply has left one place of each value. False where it
+ * does not know all columns. */
 bool validate_row_of(
     const struct arch *arch, const struct code_state *state, struct cfi_row *row);
 
@@ -44,7 +45,8 @@ bool validate_row_of(
 bool validate_is_bare(
     const struct arch *arch, const struct cfi_row *row, const struct code_state *entry);
 
-/* A state that knows what the row says and nothing else. False where a row says too little. */
+/* Fills in a state that knows what the row says and nothing else. False where a row says too
+ * little. */
 bool validate_seed(
     const struct arch *arch, const struct cfi_row *row, struct code_state *state);
 

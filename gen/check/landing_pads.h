@@ -15,14 +15,14 @@ struct validate_landings {
 };
 
 /*
- * Adds those of the FDE that the ranges [first, last) are of. Damaged tables end where they are damaged, and so does a
- * table with more call sites than these ranges have bytes in the file: many FDEs can name one table. False: out of
- * memory.
+ * Adds the landing pads of the FDE that the ranges [first, last) belong to. Damaged tables end where they are damaged,
+ * and so does a table with more call sites than these ranges have bytes in the file: many FDEs can name one table.
+ * False: out of memory.
  */
 ATTR_MUST_CHECK bool validate_landings_add(const struct image *image,
     const struct cfi_input *input, size_t first, size_t last,
     struct validate_landings *landings);
-/* The range behind those that follow range i and are of its FDE. */
+/* Returns the range behind those that follow range i and belong to its FDE. */
 size_t validate_landings_last(const struct cfi_ranges *ranges, size_t i);
 
 #endif

@@ -56,7 +56,7 @@ struct needs_end {
 	struct need list[N_NEEDS];
 };
 
-/* Control goes from one place to another one, and not as to the next instruction. */
+/* Control goes from one place to another by more than going on to the next instruction. */
 struct needs_edge {
 	uint64_t from, to;
 };
@@ -73,7 +73,8 @@ void needs_edges_clear(struct needs_edges *edges);
 ATTR_MUST_CHECK bool needs_edges_add(
     struct needs_edges *edges, uint64_t from, uint64_t to);
 void needs_edges_sort(struct needs_edges *edges);
-/* The first edge from pc in a sorted list; the list's number: none is. */
+/* Returns the index of the first edge from pc in a sorted list; the list's length if
+ * there is none. */
 size_t needs_edges_from(const struct needs_edges *edges, uint64_t pc);
 
 /* The places of one function. Zeroed at first; its memory serves one function after the other. */
@@ -95,7 +96,8 @@ void needs_deinit(struct needs *needs);
 void needs_note(struct needs *needs, const struct code_place *place, bool next);
 struct need need_of_reg(uint8_t reg);
 struct need need_of_slot(struct code_value where);
-/* Where a function has the return address that is called as the ABI says. */
+/* Returns the place of the return address at the entry of a function that is called as
+ * the ABI says. */
 struct need needs_usual_ra(const struct code_abi *abi);
 
 /* Adds an end to the place that was noted last: it returns, or hands on to a function, which finds the return address there. */

@@ -21,19 +21,20 @@ ATTR_MUST_CHECK bool validate_refs_note(struct validate_refs *refs,
     const struct image *image, const struct code_place *place);
 /* Adds addr, unless it is the one before. False: out of memory. */
 ATTR_MUST_CHECK bool validate_refs_add(struct validate_refs *refs, uint64_t addr);
-/* Adds what dynamic relocations name. False: out of memory. */
+/* Adds the addresses that dynamic relocations put into data. False: out of memory. */
 ATTR_MUST_CHECK bool validate_refs_add_relative(
     struct validate_refs *refs, const struct image *image);
-/* True if addr is one of them. refs is sorted; NULL: no. */
-/* The first address from addr on; the list's number: there is none. */
+/* True if addr is in the list. refs is sorted; NULL: no. */
+/* Returns the index of the first address from addr on; the list's length if there is none. */
 size_t validate_refs_from(const struct validate_refs *refs, uint64_t addr);
 bool validate_refs_have(const struct validate_refs *refs, uint64_t addr);
 /* Moves all of from to refs. False: out of memory. */
 ATTR_MUST_CHECK bool validate_refs_take(
     struct validate_refs *refs, struct validate_refs *from);
-/* Sorts; of equal ones, one stays. */
+/* Sorts, and keeps each address once. */
 void validate_refs_sort(struct validate_refs *refs);
-/* How many entries of width bytes there are from addr up to the next one; 0: none is behind. */
+/* Returns how many entries of width bytes there are from addr up to the next address; 0: there
+ * is no next one. */
 uint32_t validate_refs_entries(
     const struct validate_refs *refs, uint64_t addr, uint8_t width);
 void validate_refs_deinit(struct validate_refs *refs); /* accepts a zeroed struct */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that may be written in place of one that the code contradicts. */
+/* Finds the row that may be written in place of one that the code contradicts. */
 #ifndef GEN_CHECK_REPAIR_H
 #define GEN_CHECK_REPAIR_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks, from where control goes to up to where it leaves. At first none can return. One that can
- * tells those that wait for it. What is still waiting when all blocks have been looked at cannot.
- * A call that has a landing pad can go on there, too: a function may catch what it throws.
+ * Blocks, each from where control goes to up to where it leaves. At first none can return. One
+ * that can tells those that wait for it. A block that still waits when all have been looked at
+ * cannot. A call that has a landing pad can go on there, too: a function may catch what it throws.
  */
 #include "gen/check/returns.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One function with all its parts, looked at by one thread. */
+/* One function with all its parts, checked by one thread. */
 #ifndef GEN_CHECK_UNIT_H
 #define GEN_CHECK_UNIT_H
 
@@ -23,7 +23,7 @@ struct validate_part {
 	uint32_t range;
 	size_t row, n_rows; /* in the worker's rows */
 	size_t at;	    /* the row that was asked for last */
-	/* Called with the return address above what rows take for the CFA. */
+	/* The return address is above what rows take for the CFA when control comes here. */
 	bool resolver;
 	bool go;       /* of Go's table, for AArch64 */
 	bool entry;    /* a function begins at its first byte */
@@ -56,7 +56,8 @@ struct validate_worker {
 	const struct validate_refs *refs, *calls;
 	struct validate_refs found, called; /* in the first round */
 	bool asked; /* the unit at hand has a table without a bound */
-	/* Their tables hold rows, of either origin. other: of ranges that are not in the unit. */
+	/* Interpreters whose tables hold rows, of either origin. other: for ranges that are not
+	 * in the unit. */
 	struct cfi_interp interp, other;
 	uint32_t
 	    interpreted; /* the FDE that the rows of interp are of, or VALIDATE_NO_FDE */
@@ -144,14 +145,14 @@ bool validate_begins_function(struct validate_worker *worker, size_t index, uint
  * last rows may say the same as an entry's. */
 bool validate_is_fragment(const struct validate_worker *worker, uint64_t start);
 
-/* validate_row for a row of the part. */
+/* As validate_row, for a row of the part. */
 struct validate_answer validate_part_row(const struct validate_worker *worker,
     const struct validate_part *part, const struct cfi_row *row,
     const struct code_state *state);
 
 /* True if Go's ABI for AArch64 holds in the code of the FDE. */
 bool validate_is_go(const struct validate_worker *worker, const struct cfi_fde *fde);
-/* Adds to the state after a call what Go's ABI for AArch64 says, where it holds. */
+/* Adds to the state after a call the registers that Go's ABI for AArch64 keeps, where it holds. */
 void validate_go_keeps(struct validate_worker *worker, uint64_t pc,
     const struct code_insn *call, const struct code_state *before,
     struct code_state *after);
@@ -162,7 +163,7 @@ ATTR_MUST_CHECK bool validate_note_use(
 /* As validate_note_use, for the callee of the call at the place. */
 ATTR_MUST_CHECK bool validate_note_call(struct validate_worker *worker,
     const struct validate_part *part, const struct code_place *place);
-/* Notes what an instruction says that may be the last one of its way. */
+/* Notes what an instruction that may be the last one of its way tells. */
 void validate_note_end(struct validate_worker *worker, const struct validate_part *part,
     const struct cfi_row *row, const struct code_place *place,
     struct validate_answer answer);

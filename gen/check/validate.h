@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CFI beside the code it describes: each row, at each instruction, against the state that the
+ * Checks CFI against the code it describes: each row, at each instruction, against the state that the
  * instructions themselves lead to (code/). docs/CODE.md says what this proves and what it assumes.
  */
 #ifndef GEN_CHECK_VALIDATE_H
@@ -30,7 +30,7 @@ enum validate_review {
 	VALIDATE_REVIEW_ENTRY = 4,
 };
 
-/* How a row that contradicts is related to those around it. */
+/* Relation of a row that contradicts to those around it. */
 enum validate_fault_kind {
 	VALIDATE_FAULT_OTHER,
 	VALIDATE_FAULT_LATE,	/* the row that follows would be right here already */
@@ -68,8 +68,8 @@ struct validate_range {
 	bool doubts; /* for validate.c: a call was taken not to return because of a row */
 	bool asked;  /* for validate.c: it has a table without a bound */
 	bool rowless; /* it has no row, so it is not counted */
-	/* Not: it overlaps, its program is broken, it is a signal frame, or its return address is
-	 * in another column. */
+	/* False: the range overlaps, its program is broken, it is a signal frame, or its return
+	 * address is in another column. */
 	bool looked_at;
 	bool undecoded; /* some bytes on its ways, or all, are no known instructions */
 };
@@ -85,8 +85,8 @@ struct validate_result {
 };
 
 /*
- * Rows of another origin than the CFI. The ranges of a struct cfi_input are then theirs. The FDE of a
- * range is that of the code, for its landing pads, or VALIDATE_NO_FDE.
+ * Rows of another origin than the CFI. The ranges of a struct cfi_input are then theirs; the FDE of a
+ * range is the one that describes its code, for the landing pads, or VALIDATE_NO_FDE.
  */
 struct validate_rows {
 	const void *context;
@@ -105,11 +105,11 @@ struct validate_rows {
 ATTR_MUST_CHECK bool validate_all(const struct image *image,
     const struct cfi_input *input, const struct validate_rows *rows, unsigned int jobs,
     struct validate_result *result, struct err *err);
-/* validate_all for the CFI. */
+/* As validate_all, for the CFI. */
 ATTR_MUST_CHECK bool validate_cfi(const struct image *image,
     const struct cfi_input *input, unsigned int jobs, struct validate_result *result,
     struct err *err);
-/* True if this build can decode the machine's code: ERR_UNSUPPORTED. */
+/* True if this build can decode the machine's code; else ERR_UNSUPPORTED. */
 ATTR_MUST_CHECK bool validate_can(const struct arch *arch, struct err *err);
 /*
  * Fills in the corrections of input, as options say, from what the code contradicts; nothing

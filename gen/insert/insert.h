@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the section goes in the file, and the file with it in. There are two
- * methods (gen/options/method.h, docs/INSERTION.md): padding that is mapped
- * anyway, or a new segment above everything. A plan says which method was taken and where
- * all goes. Writing and checking work from the plan alone.
- *
- * Not done with libelf: its writer zero-fills between the ELF header and a moved program
- * header table, that is, all code, and reports success.
+ * Plans the place of the section in the file, and writes and checks the file with it. There are two
+ * methods (gen/options/method.h, docs/INSERTION.md): padding that is mapped anyway, or a new segment
+ * above everything. A plan says which method was taken and where all goes. Writing and checking work
+ * from the plan alone. Not done with libelf: its writer zero-fills between the ELF header and a moved
+ * program header table, that is, all code, and reports success.
  */
 #ifndef GEN_INSERT_INSERT_H
 #define GEN_INSERT_INSERT_H
@@ -23,7 +21,7 @@
 /* No such table entry. */
 #define INSERT_NONE SIZE_MAX
 
-/* At most so many units move. */
+/* Most units that move. */
 enum { INSERT_MAX_MOVES = 12 };
 
 /* Bytes of the input that stand elsewhere in the output. */
@@ -46,8 +44,8 @@ struct insert_grow {
 	uint64_t block_off, block_end; /* in the input: what is moved is in here */
 	uint64_t shifted_off,
 	    shifted_end; /* in the output: what stays in the page is in here */
-	/* In the output: from here to block_end a section covers it. Zeros are in front of it, since
-	 * libelf makes zeros of what no section covers. */
+	/* In the output: a section covers the bytes from here to block_end, because libelf zeroes
+	 * what no section covers. Zeros are in front of it. */
 	uint64_t unused;
 	/* Counts from the new segment's start; 0 when nothing moves there. */
 	uint64_t segment_end;

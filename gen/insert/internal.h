@@ -74,7 +74,7 @@ bool insert_is_free(const struct image *image, uint64_t off, uint64_t size);
  */
 bool insert_is_padding(const struct image *image, size_t load, uint64_t size);
 
-/* True if they are in the ELF header or in a header table. */
+/* True if any of the bytes are in the ELF header or in a header table. */
 bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size);
 
 /* True if the section takes the place of another one, which is there already. */
@@ -94,14 +94,13 @@ ATTR_MUST_CHECK bool insert_end_of_memory(
  * loaders map by pages; halved until it divides bias. */
 uint64_t insert_segment_align(const struct image *image, uint64_t bias);
 
-/* A plan in which nothing has been placed yet. */
+/* Begins a plan, in which nothing has been placed yet. */
 void insert_plan_start(
     const struct image *image, enum method method, struct insert_plan *plan);
 
 /*
- * A method places the section, the segment and the program header table in plan, which
- * comes with the table where it was. It says what keeps it from it, and may say more in
- * err.
+ * Each method places the section, the segment and the program header table in plan, which
+ * comes with the table where it was. Returns the obstacle if it cannot; err may say more.
  */
 enum obstacle insert_plan_slack(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
@@ -130,11 +129,11 @@ bool insert_grow_moves(
 /* How many bytes of a program header of the input stay together. */
 uint64_t insert_grow_kept(const struct insert_grow *grow, const GElf_Phdr *phdr);
 
-/* Finds what leads to the block: tags and symbols that are corrected. The obstacle is what
- * cannot be. */
+/* Finds the tags and symbols that lead to the block, to be corrected. Returns an obstacle
+ * if one cannot be. */
 enum obstacle insert_grow_refs(const struct image *image, struct insert_grow *grow);
 
-/* .dynamic, and the part of .symtab, as they are in the output. */
+/* Append .dynamic, and the part of .symtab, as the output has them. */
 void insert_put_dynamic(
     struct wr *wr, const struct image *image, const struct insert_plan *plan);
 void insert_put_symbols(
@@ -153,7 +152,8 @@ ATTR_MUST_CHECK bool insert_check_spare(const struct image *input,
 ATTR_MUST_CHECK bool insert_grow_follow(const struct image *input,
     const struct insert_plan *plan, const struct image *output, GElf_Phdr *phdr);
 
-/* Bytes between the segment's start and a table in it: its size, see grow_table.c. */
+/* Bytes of the program header table, and of the gap in front of it in a new segment
+ * (grow_table.c). */
 static inline uint64_t insert_table_size(const struct insert_plan *plan)
 {
 	return (uint64_t)plan->n_phdrs * INSERT_PHDR_SIZE;
@@ -196,7 +196,7 @@ static inline bool insert_table_moves(
 struct insert_range insert_owned(
     const struct image *image, const struct insert_plan *plan);
 
-/* True if what PT_PHDR says of it is no longer so. */
+/* True if PT_PHDR has to change, because the table moves or has another size. */
 static inline bool insert_table_changes(
     const struct image *image, const struct insert_plan *plan)
 {
@@ -217,7 +217,7 @@ ATTR_MUST_CHECK bool insert_refuse(const struct image *image, struct err *err);
 /* Refuses a kernel, whose section can only be where its link has put one. */
 ATTR_MUST_CHECK bool insert_refuse_kernel(const struct image *image, struct err *err);
 
-/* The header and the tables of the output (gen/insert/tables.c). */
+/* Append the header and the tables of the output (gen/insert/tables.c). */
 void insert_put_header(
     struct wr *wr, const struct image *image, const struct insert_plan *plan);
 void insert_put_phdrs(struct wr *wr, const struct image *image,
@@ -256,10 +256,10 @@ struct insert_footer {
 /* Bytes of the ranges as they are stored. */
 uint64_t insert_record_ranges_size(
     const struct image *image, const struct insert_plan *plan);
-/* Ranges and footer, with hash 0. */
+/* Appends ranges and footer, with hash 0. */
 void insert_record_encode(
     struct wr *wr, const struct image *image, const struct insert_plan *plan);
-/* From INSERT_FOOTER_SIZE bytes; false when they are no footer. */
+/* Reads a footer from INSERT_FOOTER_SIZE bytes; false when they are none. */
 ATTR_MUST_CHECK bool insert_footer_decode(
     const uint8_t *data, bool big_endian, struct insert_footer *footer);
 /* Where the hash stands in the footer; it counts as 0 for itself. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The undo record's bytes: with gen/insert/undo.c, which reads the ranges, all that knows their
- * order. */
+/* Bytes of the undo record. Only this file and gen/insert/undo.c, which reads the ranges, know
+ * their order. */
 #include "gen/insert/internal.h"
 
 #include <string.h>

@@ -39,7 +39,7 @@ ATTR_MUST_CHECK bool undo_find(
 ATTR_MUST_CHECK bool undo_next(
     const struct undo *undo, size_t *pos, struct image_patch *range);
 
-/* All of them; they borrow the record. Gives their number. */
+/* Fills in all ranges, which borrow the record; returns their number. */
 size_t undo_patches(
     const struct undo *undo, struct image_patch patches[IMAGE_MAX_RESTORED]);
 

@@ -14,7 +14,7 @@ static bool cfi_input_wants_names(const struct options *options)
 	return options->verbosity > 0 || options->exclude_symbols.n || options->names;
 }
 
-/* True if a source that is there cannot be used, and why. */
+/* True if a source that the file has cannot be used; err says why. */
 static bool cfi_input_left_out(const struct cfi_sources *sources, struct err *err)
 {
 	for (int i = 0; i < N_SOURCES; i++) {
@@ -87,7 +87,7 @@ static bool cfi_input_blame(
 	return err_prefix(err, "--cfi=%.200s", cfi_image->path);
 }
 
-/* True if there is an FDE. */
+/* True if there is an FDE; else err says what keeps all CFI from use. */
 static bool cfi_input_usable(
     const struct cfi_input *input, const struct image *cfi_image, struct err *err)
 {

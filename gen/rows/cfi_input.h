@@ -39,10 +39,9 @@ struct cfi_input {
 ATTR_MUST_CHECK bool cfi_input_read(const struct image *image,
     const struct image *cfi_image, const struct options *options, struct cfi_input *input,
     struct err *err);
-/* True if image is a linked file, whose code is complete: ERR_UNSUPPORTED. */
+/* True if image is a linked file, whose code is complete; else ERR_UNSUPPORTED. */
 ATTR_MUST_CHECK bool cfi_input_can_derive(const struct image *image, struct err *err);
-/* True if the machine has the version of SFrame, and the reader reads it: ERR_UNSUPPORTED.
- */
+/* True if the machine has the version of SFrame, and the reader reads it; else ERR_UNSUPPORTED. */
 ATTR_MUST_CHECK bool cfi_input_defines(
     const struct cfi_input *input, const struct options *options, struct err *err);
 /* Frees everything but what a report needs. */

@@ -23,13 +23,13 @@ struct corrections {
 uint64_t corrections_bytes(
     const struct corrections *corrections, uint64_t start, uint64_t end);
 
-/* True if one lies in [start, end). corrections may be NULL. */
+/* True if a correction lies in [start, end). corrections may be NULL. */
 bool corrections_touch(
     const struct corrections *corrections, uint64_t start, uint64_t end);
 
 /*
- * The table as corrected: table itself where nothing is, else *corrected, whose rows are
- * allocated and reused. NULL when memory runs out.
+ * Returns the table as corrected: table itself where nothing is, else *corrected, whose
+ * rows are allocated and reused. NULL when memory runs out.
  */
 const struct cfi_table *corrections_apply(const struct corrections *corrections,
     const struct cfi_table *table, struct cfi_table *corrected);

@@ -49,7 +49,7 @@ struct coverage_piece {
 
 /* A function whose last instruction is a call (gen/rows/last_calls.h). */
 struct coverage_call {
-	uint64_t end;	/* of the function, and its return address */
+	uint64_t end;	/* of the function, which is the call's return address */
 	uint64_t start; /* of the FDE */
 	uint64_t
 	    limit; /* up to here there is nothing but filler behind it; 0: there is other code, or nothing */
@@ -114,7 +114,7 @@ struct coverage {
 	struct {
 		size_t functions;
 		uint64_t bytes;
-	} sources[N_SOURCES];	       /* what has rows of each */
+	} sources[N_SOURCES];	       /* functions and code with rows of each */
 	struct coverage_piece *pieces; /* ascending by start */
 	size_t n_pieces, cap_pieces;
 	/* Ranges of all sources; ascending by start. */
@@ -127,8 +127,8 @@ struct coverage {
 	size_t n_notes;
 	struct coverage_call *calls; /* ascending by end */
 	size_t n_calls, cap_calls;
-	/* Calls with a row at the call: it holds at the return address, too, or another one does, or none. Once
-	 * they are counted, the latter come first in the list. */
+	/* Calls whose row holds at the return address, too; and calls with a row for which another one or none
+	 * holds there. Once they are counted, the misread ones come first in the list. */
 	size_t calls_with_row, calls_misread;
 	struct coverage_gap *gaps; /* ascending by start */
 	size_t n_gaps, cap_gaps;
@@ -158,8 +158,8 @@ ATTR_MUST_CHECK bool coverage_text(const struct image *image, const struct arch 
 ATTR_MUST_CHECK bool coverage_sources(const struct image *image,
     const struct cfi_input *input, const struct sf_section *model,
     struct coverage *coverage);
-/* Code that is left out, in ascending order; joins the gap before it where one reason
- * goes on. False when memory runs out. */
+/* Adds code that is left out, in ascending order; extends the gap before it where one
+ * reason goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_add_gap(
     struct coverage *coverage, const struct coverage_gap *gap);
 /* As coverage_add_gap, for a rule. */

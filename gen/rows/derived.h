@@ -21,15 +21,14 @@ struct derived {
 	size_t n, cap;
 };
 
-/* Joins what goes on from the last one. False when memory runs out. */
+/* Adds a row, or extends the last one if the same row goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool derived_add(
     struct derived *derived, uint64_t start, uint64_t end, const struct cfi_row *row);
 void derived_deinit(struct derived *derived); /* accepts a zeroed struct */
 
 /*
- * Appends functions that say the rows as far as the target can: one for each stretch without a
- * hole. bytes gets the bytes of code that they describe. derived may be NULL.
- * False when memory runs out.
+ * Appends functions with the rows that the target can express: one for each stretch without a hole.
+ * bytes gets the bytes of code that they describe. derived may be NULL. False when memory runs out.
  */
 ATTR_MUST_CHECK bool derived_reduce(const struct derived *derived,
     const struct target *target, struct sf_section *section, uint64_t *bytes);

@@ -13,12 +13,12 @@
 #include "gen/arch/arch.h"
 #include "gen/sources/input.h"
 
-/* True if [start, end) is filled up, with nothing that is ever run: by its bytes in
- * image, which are all of struct arch's fillers. */
+/* True if nothing in [start, end) is ever run, because its bytes in image are struct
+ * arch's fillers. */
 bool padding_only(
     const struct image *image, const struct arch *arch, uint64_t start, uint64_t end);
 
-/* How many of size bytes of code are such, at their beginning and at their end. */
+/* Returns how many bytes of filler size bytes of code begin and end with. */
 uint64_t padding_front(const struct arch *arch, const uint8_t *code, uint64_t size);
 uint64_t padding_back(const struct arch *arch, const uint8_t *code, uint64_t size);
 

@@ -40,8 +40,8 @@ struct policy {
 	unsigned char *asked;
 };
 
-/* Finds the sections that options exclude, and the room for marks; policy_deinit ends them, too, when
- * memory runs out and this is false. */
+/* Finds the sections that options exclude, and allocates the marks. False when memory runs out;
+ * policy_deinit frees them then, too. */
 ATTR_MUST_CHECK bool policy_find_excluded(struct policy *policy);
 void policy_deinit(struct policy *policy);
 
@@ -57,14 +57,14 @@ bool policy_section_excluded(const struct policy *policy, uint64_t pc);
 bool policy_symbol_excluded(const struct policy *policy, uint64_t pc);
 
 /*
- * The patterns that left nothing out, once every FDE was asked for: option gets the name
- * of the option, pattern its value. False behind the last one.
+ * Returns number i of the patterns that left nothing out, once every FDE was asked for:
+ * option gets the name of the option, pattern its value. False behind the last one.
  */
 ATTR_MUST_CHECK bool policy_unmatched(
     const struct policy *policy, size_t i, const char **option, const char **pattern);
 
-/* True if --exclude-symbol cannot know all functions: "none" has a name in the file, or
- * only "dynamic" symbols are left. NULL when it can, or was not given. */
+/* Returns why --exclude-symbol cannot know all functions: "none" has a name in the file,
+ * or only "dynamic" symbols are left. NULL when it can, or was not given. */
 const char *policy_few_symbols(const struct policy *policy);
 
 #endif

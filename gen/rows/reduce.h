@@ -14,8 +14,8 @@
 #include "sframe/model.h"
 
 /*
- * Says row's rules as *out (start left 0), or why not (*out is then undefined): first
- * what no version of SFrame can say, then what the target's cannot.
+ * Writes row's rules to *out (start left 0), or returns why it cannot (*out is then
+ * undefined): first what no version of SFrame can hold, then what the target's cannot.
  */
 enum refusal reduce_row(
     const struct target *target, const struct cfi_row *row, struct sf_row *out);
@@ -31,13 +31,13 @@ struct reduce_more {
 };
 
 /*
- * Says the rules of a row that is refused as *out and *more, where that is all they are.
- * False when there is more to them, and for a doubtful row.
+ * Writes the rules of a row that is refused to *out and *more. False where these cannot
+ * hold all of it, and for a doubtful row.
  */
 bool reduce_rule(const struct target *target, const struct cfi_row *row,
     struct sf_row *out, struct reduce_more *more);
 
-/* Told of every stretch of code that is left out: addresses, end exclusive, and its row. */
+/* Gets every stretch of code that is left out: addresses, end exclusive, and its row. */
 struct reduce_sink {
 	bool (*refused)(void *context, enum refusal why, uint64_t start, uint64_t end,
 	    const struct cfi_row *row);

@@ -14,10 +14,10 @@
 #include "sframe/decode.h"
 
 /*
- * Looks at the functions of a section for the code of image. *input becomes what is known of the
- * file, and its ranges those of *result; it does not move. cfi_image is as for prove_section.
- * ERR_MALFORMED when the section or the CFI is damaged, ERR_UNSUPPORTED when this build cannot decode
- * the code. Both are freed by the caller, after a failure, too.
+ * Checks the rows of a section against the code of image. Fills in *input, whose ranges become those
+ * of *result; it must not move afterwards. cfi_image is as for prove_section. ERR_MALFORMED when the
+ * section or the CFI is damaged, ERR_UNSUPPORTED when this build cannot decode the code. Both are
+ * freed by the caller, after a failure, too.
  */
 ATTR_MUST_CHECK bool verify_by_code(const struct image *image,
     const struct image *cfi_image, const struct sf_view *view,

@@ -33,7 +33,7 @@ ATTR_MUST_CHECK bool verify_range(
 ATTR_PRINTF(3, 4)
 void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...);
 
-/* One line for all that is missing of an FDE at pc, or of a stretch of code without CFI. */
+/* Adds one line for all that is missing of an FDE at pc, or of a stretch of code without CFI. */
 void verify_miss(struct verify_run *run, uint64_t pc, uint64_t bytes);
 
 #endif

@@ -103,18 +103,17 @@ const char *lint_rule_text(enum lint_rule rule);
 unsigned int lint_readers_of(const struct sf_view *view);
 
 /*
- * Holds a section against the rules of readers. image is the file that the section is
- * in; NULL for a section on its own, whose rules on segments are then not judged, as
- * those of an object, which need not be sorted either.
+ * Holds a section against the rules of readers. image is the file that the section is in;
+ * NULL for a section on its own: then rules on segments are not judged. Nor are they for
+ * an object, which need not be sorted either.
  */
 void lint_section(const struct sf_view *view, const struct image *image,
     unsigned int readers, struct lint_result *result);
 
 /*
- * For a section that this program made: the rules of all readers it is meant for, except
- * those that a file's segments or an option can break. ERR_INTERNAL names the first broken
- * rule. named may be NULL; ERR_UNSUPPORTED when that reader cannot read the section. image
- * as above.
+ * Checks a section that this program made: by the rules of all readers it is meant for, except those
+ * that a file's segments or an option can break. ERR_INTERNAL names the first broken rule. named may
+ * be NULL; ERR_UNSUPPORTED when that reader cannot read the section. image as above.
  */
 ATTR_MUST_CHECK bool lint_own(const struct sf_view *view, const struct image *image,
     const struct reader *named, struct err *err);

@@ -79,13 +79,13 @@ struct lint_eh_frame {
 	struct lint_eh_sum walked, severe[2];
 	bool
 	    dropped; /* a rule that drops the module is broken, so the whole file is lost */
-	bool lacks_hdr; /* which is .eh_frame_hdr, and nothing else */
+	bool lacks_hdr; /* it lacks only a PT_GNU_EH_FRAME, and so the reader's table */
 };
 
 /* True for a linked file of a machine that has the reader. */
 bool lint_eh_reads(const struct image *image);
-/* Judges such a file. Where it has no table, as if it had one. Linear in its size, but for sorting. ERR_NOTHING without
- * CFI. */
+/* Judges a file that lint_eh_reads accepts; one without a table as if it had one. Linear in its size, but for sorting.
+ * ERR_NOTHING without CFI. */
 ATTR_MUST_CHECK bool lint_eh_frame(
     const struct image *image, struct lint_eh_frame *result, struct err *err);
 

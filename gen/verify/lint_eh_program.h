@@ -12,7 +12,8 @@ struct lint_eh {
 	const struct image *image;
 	const struct arch *arch;
 	struct cfi_frames frames;
-	uint64_t start; /* of .eh_frame by its header, in the section */
+	/* offset in the section at which .eh_frame begins by its header */
+	uint64_t start;
 	struct lint_eh_frame *result;
 };
 

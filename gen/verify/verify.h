@@ -41,7 +41,7 @@ struct verify_held {
 	uint64_t unlisted_bytes; /* the same, of FDEs that libdwarf does not list */
 };
 
-/* All whose rows the code alone gives. */
+/* Bytes whose rows only the code itself confirms. */
 uint64_t verify_code_alone(const struct verify_held *held);
 
 /* Zeroed by the caller before; freed with verify_result_deinit. */

@@ -24,8 +24,8 @@ enum {
 	SF_COMPACT_ROWS_MAX = 65535, /* what version 3 can count */
 };
 
-/* Code that no piece may cover: it is somebody's. An empty range is a border between
- * what ends and what begins there. */
+/* Code that no piece may cover, because something else owns it. An empty range is a
+ * border: no piece may cross it. */
 struct sf_compact_range {
 	uint64_t start, end; /* addresses; end is exclusive */
 };
@@ -35,8 +35,8 @@ struct sf_compact_options {
 	uint32_t max_rows; /* of a piece that is not inside of one function */
 	const struct sf_compact_range *taken; /* ascending by start; borrowed */
 	size_t n_taken;
-	/* True if nothing in [start, end), which is of nobody, is ever run: asked, by any
-	 * thread, before a piece covers it. NULL: nothing ever is. */
+	/* True if nothing in [start, end), which no function covers, is ever run. Asked
+	 * by any thread before a piece covers it. NULL: nothing there ever is. */
 	bool (*is_padding)(const void *context, uint64_t start, uint64_t end);
 	const void *context;
 	unsigned int jobs; /* threads at most; the result does not depend on it */
@@ -46,16 +46,16 @@ struct sf_compact_stats {
 	size_t n_before, n_funcs;     /* functions of the model */
 	uint64_t rows_before, n_rows; /* of all of them, shared ones each time */
 	uint64_t padding_bytes;	      /* that pieces cover now */
-	/* sf_compact only: of the pieces and their rows, as reckoned. Blocks that are equal
-	 * by chance count more than once, so sf_encode's may be fewer. */
+	/* Set by sf_compact only: estimated bytes of the pieces and their rows. Blocks that
+	 * are equal by chance count more than once, so sf_encode may write fewer. */
 	uint64_t bytes;
 };
 
 /*
- * Puts neighbours that have one row each, the same, together to one function, also over
- * padding; the others stay as they are. The bytes of sf_encode are never more than
- * before. Takes no memory, and goes over the functions once; max_rows and jobs mean
- * nothing here. stats may be NULL.
+ * Joins neighbours that have the same single row into one function, also over padding;
+ * the others stay as they are. The bytes of sf_encode never grow. Allocates nothing and
+ * goes over the functions once, so max_rows and jobs have no effect. False only for an
+ * unknown version or ABI. stats may be NULL.
  */
 ATTR_MUST_CHECK bool sf_compact_equal(struct sf_section *section,
     const struct sf_compact_options *options, struct sf_compact_stats *stats,

@@ -15,7 +15,7 @@ struct compact_offer {
 	uint32_t block;
 };
 
-/* A beginning of pieces, and the part of their cost that depends on it. */
+/* A place where pieces begin, and the part of their cost that depends on it. */
 struct compact_beginning {
 	int64_t cost;
 	uint32_t from;
@@ -30,8 +30,8 @@ struct compact_cut {
 };
 
 /*
- * The offers are in the order of their ends. price is by block. Afterwards the last piece
- * is [cut->from[n], n), the one before it ends there.
+ * Finds the cheapest cuts. The offers are in the order of their ends; price is by block. Afterwards
+ * the last piece is [cut->from[n], n), and the one before it ends there. False when memory runs out.
  */
 ATTR_MUST_CHECK bool compact_cut_line(const struct compact *compact,
     const struct compact_offer *offers, size_t n_offers, const uint32_t *price,

@@ -42,7 +42,7 @@ struct compact_element {
 	bool counted; /* its row differs from the one before, or it begins a chain */
 };
 
-/* Some functions of the model. */
+/* Some functions of the model, as a line of elements. */
 struct compact_line {
 	struct compact_element *list; /* owned; n of them, and one more that ends it */
 	size_t n, cap;
@@ -83,14 +83,14 @@ ATTR_MUST_CHECK bool compact_kinds_read(struct compact *compact);
 ATTR_MUST_CHECK bool compact_line_read(struct compact *compact, size_t first);
 /* True if the function may be cut or joined at all. */
 bool compact_movable(const struct compact *compact, const struct sf_func *func);
-/* True if something between the two functions belongs to somebody, or they are far apart,
- * or differ in what an FDE says as a whole. Asked in ascending order, of neighbours. */
+/* True if no piece may hold both functions: something between them belongs to somebody, or they are
+ * far apart, or differ in what an FDE says as a whole. Asked in ascending order, of neighbours. */
 bool compact_border(
     struct compact *compact, const struct sf_func *a, const struct sf_func *b);
-/* All that is known of a piece. */
+/* Returns the rows, the bytes and the hash of a piece. */
 struct compact_piece compact_piece_at(
     const struct compact *compact, uint32_t from, uint32_t to);
-/* Makes of a copy one that has a line of its own, to be read from anywhere on. */
+/* Gives a copy of the struct a line of its own, to be read from any function on. */
 void compact_restart(struct compact *copy);
 void compact_line_deinit(struct compact *compact);
 void compact_deinit(struct compact *compact);

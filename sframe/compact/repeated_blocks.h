@@ -31,12 +31,12 @@ struct compact_candidates {
 	size_t n;
 };
 
-/* Calls back with all of them, in the order of their ends. */
+/* Calls f with all candidates, in the order of their ends. */
 ATTR_MUST_CHECK bool compact_blocks_walk(const struct compact *compact,
     struct compact_blocks *blocks,
     bool (*f)(struct compact_blocks *, const struct compact_candidates *));
-/* First which hashes come up more often than once, then the blocks and who could use
- * them. */
+/* The two callbacks, in this order: notes which hashes come up more than once; then
+ * collects their blocks and the pieces that could use them. */
 bool compact_blocks_filter(
     struct compact_blocks *blocks, const struct compact_candidates *candidates);
 bool compact_blocks_collect(

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < iterations; i++)
 		prop_rows_one(&p, seed + i);
 	prop_rows_count(iterations);
-	/* True if the programs are rich enough is asked where each run gives one answer. */
+	/* Only a long run of one process can tell if the programs are rich enough. */
 	if (argc > 2 && iterations >= 1000)
 		prop_rows_judge(&p);
 	wr_deinit(&p.out);

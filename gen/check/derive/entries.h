@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses at which control is known to begin, or may begin, and what comes of it. */
+/* Entries: addresses at which control is known to begin, or may begin, and the result of
+ * following each. */
 #ifndef GEN_CHECK_DERIVE_ENTRIES_H
 #define GEN_CHECK_DERIVE_ENTRIES_H
 
@@ -10,8 +11,8 @@
 enum derive_origin {
 	/* Code that is followed calls it, so control comes there in the state of the ABI. */
 	DERIVE_CALLED = 1,
-	/* So does something that needs no proof: described code, another file by the exported name, the
-	 * loader by its tables, or libc, which is given main. */
+	/* Callers that need no proof: described code, another file by the exported name, the loader by
+	 * its tables, or libc, which is given main. */
 	DERIVE_SURE = 2,
 	/* A symbol or a pointer names it. That can be a label, so its own ways have to prove it. */
 	DERIVE_NAMED = 4,
@@ -46,18 +47,18 @@ struct derive_entries {
 	size_t n, cap;
 };
 
-/* False: out of memory. row is for FRAGMENT alone, else NULL. */
+/* Adds an entry, or a reason to one. row is for FRAGMENT alone, else NULL. False: out of memory. */
 ATTR_MUST_CHECK bool derive_entries_add(struct derive_entries *entries, uint64_t addr,
     uint8_t origin, const struct cfi_row *row);
-/* Sorts and joins those from index first on, which are new, with the others. */
+/* Sorts the new entries, from index first on, and joins them with the others. */
 void derive_entries_sort(struct derive_entries *entries);
 void derive_entries_deinit(struct derive_entries *entries); /* accepts a zeroed struct */
 
 /* The entry at addr; NULL: none. */
 struct derive_entry *derive_entry_at(const struct derive_entries *entries, uint64_t addr);
 
-/* True if a call or an exported name says that a function begins there, so that jumps there are its
- * business. */
+/* True if a call or an exported name says that a function begins there, so that other functions may
+ * jump to it. */
 static inline bool derive_entry_is_function(const struct derive_entry *entry)
 {
 	return entry->origin & (DERIVE_CALLED | DERIVE_SURE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joins what all entries say of each byte without CFI: a row stands where they agree. */
+/* Joins the rows that entries give each byte without CFI: a row stands where they agree. */
 #ifndef GEN_CHECK_DERIVE_MERGE_H
 #define GEN_CHECK_DERIVE_MERGE_H
 
@@ -23,7 +23,7 @@ void derive_merge_deinit(struct derive_merge *merge); /* accepts a zeroed struct
 /* Takes the stretches and rows of a walker. False: out of memory. */
 ATTR_MUST_CHECK bool derive_merge_take(
     struct derive_merge *merge, struct derive_walker *walker);
-/* Doubts what control may lead to from where nobody followed it. False: out of memory. */
+/* Doubts code that may be reached from where nobody followed control. False: out of memory. */
 ATTR_MUST_CHECK bool derive_merge_lost(struct derive_merge *merge,
     const struct derive_entries *entries, enum code_machine machine);
 /* Appends the rows on which all agree, ascending. False: out of memory. */

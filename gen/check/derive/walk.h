@@ -9,7 +9,7 @@
 #include "gen/check/needs.h"
 #include "gen/rows/derived.h"
 
-/* An entry's ways depend on what is known at another address. */
+/* The result of an entry depends on what is known at another address. */
 struct derive_use {
 	uint64_t of, by; /* addresses; by is an entry */
 };
@@ -24,11 +24,12 @@ enum derive_place_flags {
 	DERIVE_GOOD = 1, /* one of them ends as it must */
 	DERIVE_BAD = 2,	 /* how one of them ends is not known */
 	DERIVE_NEXT = 4, /* control goes on to the next instruction */
-	/* It does so behind a call whose callee is not known to return. */
+	/* Control goes on behind a call whose callee is not known to return. */
 	DERIVE_MAYBE = 8,
-	DERIVE_ROW = 16,    /* the state gives a row */
-	DERIVE_WRONG = 32,  /* one of them ends as it must not */
-	DERIVE_BEHIND = 64, /* one that goes on behind such a call does */
+	DERIVE_ROW = 16,   /* the state gives a row */
+	DERIVE_WRONG = 32, /* one of them ends as it must not */
+	/* a way that goes on behind such a call ends as it must not */
+	DERIVE_BEHIND = 64,
 	DERIVE_DOUBTED = DERIVE_BAD | DERIVE_WRONG,
 };
 
@@ -44,7 +45,7 @@ struct derive_ref {
 	uint8_t origin; /* enum derive_origin */
 };
 
-/* A stretch of code, and what an entry's ways say of it: DERIVE_GOOD, DERIVE_BAD or neither. */
+/* A stretch of code, and the verdict of an entry's ways on it: DERIVE_GOOD, DERIVE_BAD or neither. */
 struct derive_stretch {
 	uint64_t start, end;
 	uint32_t row; /* in the walker's rows */
@@ -60,7 +61,8 @@ struct derive_walker {
 	struct derive_entries *entries; /* shared; each one is written by one walker */
 	const struct code_abi *abi;
 	bool emit; /* the last look: rows are wanted, all else is known */
-	/* Blocks of code beside their own that entries have asked for: of is where one begins. */
+	/* Blocks of code beside their own that entries have asked for: `of` is where a block
+	 * begins. */
 	const struct derive_uses *asked;
 	struct code_paths *paths;
 	struct code_paths_input paths_input; /* of its last run; visiting reads it, too */
@@ -127,17 +129,17 @@ bool derive_place_row(void *context, const struct code_place *place);
  * does. At last from what is proven alone: a call from there proves that a function begins.
  */
 void derive_find(struct derive_walker *walker);
-/* Appends what the places say: the rows of a proven entry, and doubts of any. */
+/* Appends the results at the places: the rows of a proven entry, and doubts of any. */
 void derive_emit(struct derive_walker *walker);
-/* Notes where control goes that was not followed to its end. */
+/* Notes addresses to which control goes without being followed to its end. */
 void derive_emit_lost(struct derive_walker *walker);
 
 /* Notes that the ways of the entry at hand depend on addr. */
 void derive_note_use(struct derive_walker *walker, uint64_t addr);
-/* Notes that the instruction at from says of the address to what origin says. */
+/* Notes that the instruction at from gives the address to this origin. */
 void derive_refer(
     struct derive_walker *walker, uint64_t from, uint64_t to, enum derive_origin origin);
-/* No way goes on behind the call at pc. */
+/* Notes that no way goes on behind the call at pc. */
 void derive_cut_at(struct derive_walker *walker, uint64_t pc);
 /* True if a call that is followed may return, by what is known of its callee. *surely: it does. */
 bool derive_call_returns(
@@ -151,9 +153,9 @@ uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *pla
 /* The place at pc; NULL: no way leads there. */
 const struct derive_place *derive_place_at(
     const struct derive_walker *walker, uint64_t pc);
-/* Gives each place what its ways say. False: too many jumps go back. */
+/* Spreads the ends of ways back to each place. False: too many jumps go back. */
 ATTR_MUST_CHECK bool derive_spread(struct derive_walker *walker);
-/* Finds calls behind which the ways go wrong, and at which nothing else shows that they return. Whether
+/* Finds calls behind which the ways go wrong, and at which nothing else shows that they return. True if
  * one is new. */
 bool derive_cut(struct derive_walker *walker);
 
