@@ -4,7 +4,7 @@
 #define BASE_ATTR_H
 
 #define ATTR_MUST_CHECK __attribute__((warn_unused_result))
-/* For what is rare, so that it costs the caller no registers. */
+/* For rare paths, so that they cost the caller no registers. */
 #define ATTR_NOINLINE __attribute__((noinline))
 #define ATTR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Key of all hashes of this process. */
 #include "base/hash.h"
 
 #include <sys/auxv.h>

@@ -16,7 +16,7 @@ struct hash_key {
 };
 struct hash_key hash_key(void);
 
-/* The halves of the product of both, joined. */
+/* Multiplies both, and joins the halves of the product. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__

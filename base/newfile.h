@@ -38,7 +38,7 @@ struct newfile_names {
 	void *context;
 };
 
-/* The file that a new one is made of: it keeps the mode, owner and attributes of that. */
+/* The file that a new one replaces or derives from: the new one keeps its mode, owner and attributes. */
 struct newfile_input {
 	int fd;		 /* -1: none */
 	struct stat was; /* before it was read; after it was replaced, the new file */
@@ -68,7 +68,7 @@ struct newfile {
 ATTR_MUST_CHECK bool newfile_begin(const char *path, struct newfile_input *input,
     const struct newfile_watch *watch, struct newfile *output, struct err *err);
 
-/* The temporary name beside name k of the input: NEWFILE_LINK of the first one and k. */
+/* The temporary name beside name k of the input, from the first temporary name and k. */
 #define NEWFILE_LINK "%s.%" PRIu32
 
 /* As newfile_begin, but for a file in memory. End it with newfile_take or
@@ -78,16 +78,15 @@ ATTR_MUST_CHECK bool newfile_begin_memory(struct newfile *output, struct err *er
 /* True if path is the file that is there now, and that a commit would replace. */
 bool newfile_replaces(const struct newfile *output, const char *path);
 
-/* The bytes of a file in memory, as a block that the caller frees. ERR_IO, ERR_NOMEM. */
+/* Returns in *bytes the contents of a file in memory, as a block that the caller frees. ERR_IO, ERR_NOMEM. */
 ATTR_MUST_CHECK bool newfile_take(
     struct newfile *output, void **bytes, size_t *size, struct err *err);
 
-/* Writes all of it at off of a file such as output->fd. ERR_IO; errno is kept. */
+/* Writes all data at off into a file such as output->fd. ERR_IO; errno is kept. */
 ATTR_MUST_CHECK bool newfile_write_at(
     int fd, const void *data, size_t size, uint64_t off, struct err *err);
 
-/* Tells the kernel that bytes are written, so the disk can start while others are made
- * or proven. */
+/* Tells the kernel that bytes are written, so that the disk can start while others are made or proven. */
 void newfile_written(const struct newfile *output);
 
 /*

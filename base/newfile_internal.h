@@ -9,10 +9,10 @@
 #include "base/err.h"
 #include "base/newfile.h"
 
-/* The last part of a path. */
+/* Returns the last part of a path. */
 const char *newfile_base(const char *path);
 
-/* Tells the watch of the temporary file. */
+/* Tells the watch that the temporary file exists, or is gone. */
 void newfile_notify(const struct newfile *output, bool exists);
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Rounds so that only nothing is 0 per cent and only the whole is 100. */
 #include "base/percent.h"
 
 #include <math.h>

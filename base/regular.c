@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Regular files: opened, read, and told from sparse or changed ones. */
 #include "base/regular.h"
 
 #include <errno.h>

@@ -19,8 +19,9 @@ ATTR_MUST_CHECK int regular_open(const char *path, struct stat *st);
 ATTR_MUST_CHECK int regular_copy(int fd, struct stat *st);
 
 /*
- * O_NOFOLLOW for a file that is written to, or 0: a link that another user has put into a shared folder could lead to any
- * file of this one. The names of open descriptors, such as /dev/stdout, are links themselves.
+ * Returns O_NOFOLLOW for a path that is written to, or 0 if it is the name of an open descriptor, such as /dev/stdout,
+ * because that is a link itself. Without O_NOFOLLOW, a link that another user has put into a shared folder could lead to
+ * any file of this one.
  */
 ATTR_MUST_CHECK int regular_no_link(const char *path);
 

@@ -28,7 +28,7 @@ static inline int search_order_pairs(const void *a, const void *b)
 }
 
 /*
- * The index of the first of n elements whose key is value or above; n when there is none.
+ * Returns the index of the first of n elements whose key is value or above; n when there is none.
  * keys is the address of the first element's key, and size the bytes of an element.
  */
 static inline size_t search_from(const void *keys, size_t size, size_t n, uint64_t value)
@@ -49,7 +49,7 @@ static inline size_t search_from(const void *keys, size_t size, size_t n, uint64
 	return low;
 }
 
-/* The index of the first element whose key is above value. */
+/* As search_from, for a key above value. */
 static inline size_t search_above(const void *keys, size_t size, size_t n, uint64_t value)
 {
 	return value == UINT64_MAX ? n : search_from(keys, size, n, value + 1);

@@ -20,13 +20,13 @@ struct stream {
 	locale_t c, before;
 };
 
-/* The stream must not move until its end. ERR_NOMEM. */
+/* Opens the stream, which must not move until stream_end. ERR_NOMEM. */
 ATTR_MUST_CHECK bool stream_begin(struct stream *stream,
     bool (*write)(void *context, const char *text, size_t size), void *context,
     struct err *err);
 
-/* Passes on what is left. ok: whether all calls until now succeeded; otherwise err has
- * the reason already. ERR_IO when write returned false. */
+/* Passes on what is left. ok: all calls until now succeeded; otherwise err has the reason
+ * already. ERR_IO when write returned false. */
 ATTR_MUST_CHECK bool stream_end(struct stream *stream, bool ok, struct err *err);
 
 /* Numbers as the C locale has them, for this thread. ERR_NOMEM. */

@@ -21,16 +21,16 @@ struct task {
 
 /* Calls run(context) in a new thread, or at once. context must outlive it. */
 void task_start(struct task *task, void (*run)(void *context), void *context);
-/* Returns when it is done; at once when it was never started or was waited for. */
+/* Waits until the task is done; returns at once when it was never started or was waited for. */
 void task_wait(struct task *task);
 
-/* run for each of the n contexts, which lie size bytes apart, all at the same time. */
+/* Calls run for each of the n contexts, which lie size bytes apart, all at the same time. */
 void task_run_all(void (*run)(void *context), void *contexts, size_t size, size_t n);
 
 /*
- * one for each item below n_items, by several workers at the same time, which lie size bytes apart.
- * Each takes the next few items when it has none, so it does not matter which are much work. False when one
- * returned false; then not all items have been worked on.
+ * Calls one for each item below n_items, by several workers at the same time, which lie size bytes apart.
+ * Each takes the next few items when it has none, so that large items are spread. False when one returned
+ * false; then not all items have been worked on.
  */
 bool task_share(bool (*one)(void *context, void *worker, size_t item), void *context,
     void *workers, size_t size, size_t n_workers, size_t n_items);

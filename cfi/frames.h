@@ -84,10 +84,9 @@ struct cfi_frames {
 const char *cfi_diag_name(enum cfi_diag_kind kind);
 
 /*
- * Reads all parts; the caller frees frames with cfi_frames_deinit. False only when memory
- * runs out, with nothing to free. A CIE pointer is accepted only when it names the start
- * of a record that the walk meets (before or after the FDE), so the work is linear in the
- * size of the section whatever it contains.
+ * Reads all parts; the caller frees frames with cfi_frames_deinit. False only when memory runs out, with
+ * nothing to free. A CIE pointer is accepted only when it names the start of a record that the walk meets
+ * (before or after the FDE), so the work is linear in the size of the section whatever it contains.
  */
 ATTR_MUST_CHECK bool cfi_frames_read(
     const struct cfi_section *section, struct cfi_frames *frames, struct err *err);

@@ -9,8 +9,7 @@
 struct cfi_run {
 	struct cfi_interp *in;
 	const struct cfi_section *sec;
-	/* Copy of the section with the CIE's size of addresses, where that differs; then
-	 * sec points here. */
+	/* Copy of the section with the CIE's size of addresses, where that differs; then sec points here. */
 	struct cfi_section narrow;
 	const struct cfi_cie *cie;
 	struct rd rd; /* over the section up to the program's end */

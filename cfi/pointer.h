@@ -51,8 +51,7 @@ struct cfi_pointer {
 struct cfi_pointer cfi_pointer_read(
     struct rd *rd, const struct cfi_section *sec, uint8_t encoding, uint64_t func_addr);
 
-/* As cfi_pointer_read, but takes the format only and adds no base: FDEs store the size of
- * their range so. */
+/* As cfi_pointer_read, but takes the format only and adds no base: FDEs store the size of their range so. */
 struct cfi_pointer cfi_pointer_read_size(
     struct rd *rd, const struct cfi_section *sec, uint8_t encoding);
 

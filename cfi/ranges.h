@@ -37,8 +37,7 @@ struct cfi_ranges {
 				over */
 	size_t n_overlapping; /* FDEs with an overlapping part */
 	uint64_t code_bytes;  /* sum of the list */
-	/* Rows of .debug_frame for code that .eh_frame has in the list, to compare the
-	 * two; ascending. */
+	/* Rows of .debug_frame for code that .eh_frame has in the list, to compare the two; ascending. */
 	struct cfi_range *shared;
 	size_t n_shared, cap_shared;
 	/* 0, unless FDEs claim more code than CFI of its size can describe: then expressions may cost 1/(excess + 1) for
@@ -68,8 +67,7 @@ size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n);
  * depends on the code that only this FDE has, so that the sum is linear in the file.
  */
 uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i);
-/* As cfi_ranges_expr_ops, for an FDE of .debug_frame, by the code that it has in shared from number
- * i on. */
+/* As cfi_ranges_expr_ops, for an FDE of .debug_frame, by the code that it has in shared from number i on. */
 uint64_t cfi_ranges_shared_ops(const struct cfi_ranges *ranges, size_t i);
 void cfi_ranges_deinit(struct cfi_ranges *ranges);
 

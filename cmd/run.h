@@ -5,7 +5,7 @@
 
 #include "cmd/common/args.h"
 
-/* Returns the exit status. */
+/* Runs the command; returns the exit status. */
 int run_command(const struct args *args);
 
 #endif

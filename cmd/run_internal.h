@@ -24,13 +24,13 @@ typedef bool run_each_fn(const struct args *args, const char *path,
  * an output. */
 int run_each(const struct args *args, struct run_output *output, run_each_fn *one);
 
-/* --version. */
+/* Prints what --version says. */
 void run_version(void);
 
-/* report, check, merge and diff. */
+/* Runs report, check, merge and diff. Returns the exit status. */
 int run_report(const struct args *args);
 
-/* Gives up the rights that the command does not need, all of --sandbox or nothing. */
+/* Gives up the rights that the command does not need: all of --sandbox or nothing. False: error says why. */
 bool run_sandbox(const struct args *args, struct eh2sframe_error *error);
 
 #endif

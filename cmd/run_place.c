@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where outputs go, and that this is not where an input or another output is. */
+/* Makes sure that no output takes the place of an input or of another output. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* report and check: what a conversion would give, and what the code says of the CFI, as text
- * or as a document. */
+/* report and check: the coverage of a conversion, and the verdicts of the code on the CFI,
+ * as text or as a document. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --version: what a report of a fault has to say of the program. */
+/* --version: facts about the program that a report of a fault needs. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The states at all instructions of a function, by following every way through it from its
- * entries. Code that no way leads to can start from a state that the caller gives; what is
- * known there is then known from the caller, not from the code.
+ * entries. Code that no way leads to can start from a state that the caller gives;
+ * knowledge there then comes from the caller, not from the code.
  */
 #ifndef CODE_PATHS_H
 #define CODE_PATHS_H
@@ -31,28 +31,29 @@ struct code_host {
 	 * of the first instruction behind it that does something. */
 	bool (*returns)(void *context, uint64_t pc, const struct code_insn *call,
 	    uint64_t next, const struct code_state *after);
-	/* A state for code that no way leads to. False: leave it alone. NULL: always so. */
+	/* Seeds code that no way leads to with a state. False: leave it alone. NULL: always so. */
 	bool (*seed)(void *context, uint64_t pc, struct code_state *state);
-	/* Control goes from pc to an address outside of the ranges. NULL: it does not matter. */
+	/* Notes that control goes from pc to an address outside of the ranges. NULL: it does not matter. */
 	void (*leaves)(
 	    void *context, uint64_t pc, uint64_t target, const struct code_state *state);
-	/* Control goes from pc to another place inside of the ranges, and not as to the next instruction
-	 * alone. At an entry, both are the same. NULL: it does not matter. */
+	/* Notes that control goes from pc to another place inside of the ranges, unless only as to the
+	 * next instruction. At an entry, both are the same. NULL: it does not matter. */
 	void (*arrives)(void *context, uint64_t pc, uint64_t target);
 	/* True if the callee keeps register 0 by its own code, which the psABI does not promise.
 	 * Routines that touch the pages of a large frame do. state is that before the call. NULL:
 	 * none does. */
 	bool (*keeps_first)(
 	    void *context, const struct code_insn *call, const struct code_state *state);
-	/* The call at pc has returned, and was made in the state before: changes the other state to what is
-	 * known of its callee. NULL: all keep what the psABI says. */
+	/* Applies to the state after the call at pc what is known of its callee; before is the state at the
+	 * call. NULL: all callees keep what the psABI says. */
 	void (*kept)(void *context, uint64_t pc, const struct code_insn *call,
 	    const struct code_state *before, struct code_state *after);
-	/* How many entries of width bytes a table of jump targets at addr has before the next
-	 * address that code refers to. Asked where the code does not check its index. 0: not known.
-	 * NULL: always so. */
+	/* Returns how many entries of width bytes a table of jump targets at addr has before the
+	 * next address that code refers to; 0: not known. Asked where the code does not check its
+	 * index. NULL: always 0. */
 	uint32_t (*entries)(void *context, uint64_t addr, uint8_t width);
-	/* True if what is expected of the code at pc contradicts a state there. NULL: never. */
+	/* True if the code at pc, by what the caller expects of it, contradicts a state there.
+	 * NULL: never. */
 	bool (*contradicts)(void *context, uint64_t pc, const struct code_state *state);
 };
 
@@ -73,7 +74,7 @@ struct code_paths_input {
 
 /* A bound on the bytes of one function. Larger ones are ERR_LIMIT. */
 #define CODE_PATHS_MAX_BYTES (UINT64_C(64) << 20)
-/* And on the instructions followed, per byte of the function. */
+/* A bound on the instructions followed, per byte of the function. */
 #define CODE_PATHS_MAX_STEPS 64
 
 struct code_paths; /* heap object; memory that serves one function after the other */
@@ -108,11 +109,11 @@ struct code_place {
 bool code_paths_visit(const struct code_paths *paths,
     bool (*visit)(void *context, const struct code_place *place), void *context);
 
-/* A table was read whose index may be bounded by its bits only. */
+/* True if a table was read whose index may be bounded by its bits only. */
 bool code_paths_is_loose(const struct code_paths *paths);
-/* A way leads to bytes that are no instruction. */
+/* True if a way leads to bytes that are no instruction. */
 bool code_paths_is_broken(const struct code_paths *paths);
-/* A seeded state says something else than the code where both come together. */
+/* True if a seeded state and the code disagree where both come together. */
 bool code_paths_is_disputed(const struct code_paths *paths);
 
 #endif

@@ -87,16 +87,16 @@ static inline void code_state_copy(struct code_state *to, const struct code_stat
 /* Notes that memory ran out; always false. */
 bool code_paths_fail(struct code_paths *paths);
 
-/* The byte's place in paths->bytes, and the range of pc. SIZE_MAX: pc is in none. */
+/* Returns the byte's place in paths->bytes, and the range of pc. SIZE_MAX: pc is in none. */
 size_t code_paths_place(
     const struct code_paths *paths, uint64_t pc, const struct code_range **range);
 
 const struct code_state *code_paths_state(
     const struct code_paths *paths, const struct paths_leader *leader);
 
-/* The instruction at a place where one was decoded. Decoding another one moves it. */
+/* Returns the instruction at a place where one was decoded. Decoding another one moves it. */
 struct paths_insn *code_paths_insn_at(const struct code_paths *paths, size_t place);
-/* The instruction at pc, decoded once. NULL: out of memory. */
+/* Decodes the instruction at pc, once, and returns it. NULL: out of memory. */
 struct paths_insn *code_paths_decode(
     struct code_paths *paths, size_t place, const struct code_range *range, uint64_t pc);
 
@@ -107,11 +107,11 @@ bool code_paths_ends(const struct paths_insn *at);
 void code_paths_step(const struct code_paths *paths, struct code_state *state,
     uint64_t pc, const struct code_insn *insn);
 
-/* Puts a leader into the queue; takes the lowest one out of it, which is not empty. */
+/* Puts a leader into the queue (false: out of memory); takes the lowest one out of it, which is not empty. */
 bool code_paths_push(struct code_paths *paths, uint32_t leader);
 uint32_t code_paths_pop(struct code_paths *paths);
 
-/* Control comes from the instruction at from to pc with this state. */
+/* Notes that control comes from the instruction at from to pc with this state. False: out of memory. */
 bool code_paths_arrive(
     struct code_paths *paths, uint64_t from, uint64_t pc, const struct code_state *state);
 

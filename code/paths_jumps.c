@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where jumps to an address in a register go: tables of targets. */
+/* Finds where jumps to an address in a register go: tables of targets. */
 #include "code/paths_internal.h"
 
 #include "base/vec.h"

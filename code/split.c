@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions, data and padding in a stretch of executable bytes. */
+/* Divides a stretch of executable bytes into instructions, data and padding. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -85,18 +85,18 @@ struct code_state {
 	struct code_slot slots[CODE_MAX_SLOTS]; /* ascending by where */
 };
 
-/* The state at a function's entry. */
+/* Fills in the state at a function's entry. */
 void code_state_entry(const struct code_abi *abi, struct code_state *state);
-/* A state of which nothing is known. */
+/* Fills in a state of which nothing is known. */
 void code_state_unknown(struct code_state *state);
 
 struct code_value code_state_memory(
     const struct code_state *state, struct code_value address);
-/* Says that 8 bytes at address (MADE or CFA) hold value. */
+/* Notes that the 8 bytes at address (MADE or CFA) hold value. */
 void code_state_set_memory(
     struct code_state *state, struct code_value address, struct code_value value);
 
-/* value plus off bytes. */
+/* Returns value plus off bytes. */
 struct code_value code_value_plus(struct code_value value, int64_t off);
 
 /* Applies the instruction at pc to the state. A call has returned afterwards. */

@@ -34,8 +34,7 @@ struct code_value code_state_memory(
 	if (address.kind == CODE_UNKNOWN)
 		return address;
 	if (code_value_is_stack(address)) {
-		/* Backwards: values that are asked for most were saved first, at the
-		 * highest addresses. */
+		/* Backwards: values that are asked for most were saved first, at the highest addresses. */
 		for (uint8_t i = state->n_slots; i-- > 0;)
 			if (code_value_equal(state->slots[i].where, address))
 				return state->slots[i].value;

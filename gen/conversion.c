@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A conversion apart from its stages: where it begins, the section alone, what it costs,
- * and freeing all of it. */
+/* A conversion apart from its stages: its beginning, the section alone, its costs, and freeing all of it. */
 #include "gen/convert.h"
 
 #include <inttypes.h>

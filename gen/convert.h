@@ -37,38 +37,38 @@ struct conversion {
 };
 
 /*
- * Begins the conversion of an open file; both are borrowed. Where options say to replace
- * the section, the original of the file is converted. Finds what stands against writing.
+ * Begins the conversion of an open file; both are borrowed. Where options say to replace the section,
+ * the original of the file is converted. Finds the obstacle to writing, if any.
  */
 void convert_begin(
     struct conversion *conv, const struct image *opened, const struct options *options);
 
-/* From .eh_frame to the section's bytes, all but their function starts; once. */
+/* Makes the section's bytes from .eh_frame, all but their function starts; once. */
 ATTR_MUST_CHECK bool convert_generate(struct conversion *conv, struct err *err);
 
 /*
- * The file with the section in, proven and checked, as the file out; NULL: in memory, for
- * newfile_take of conv->install.output. On failure out is as it was. ERR_NOTHING where the
- * file has a section already, unless options say to replace it. Generates first if need be.
+ * Writes the file with the section in, proven and checked, as the file out; NULL: in memory, for
+ * newfile_take of conv->install.output. On failure out is as it was. ERR_NOTHING where the file has a
+ * section already, unless options say to replace it. Generates first if need be.
  */
 ATTR_MUST_CHECK bool convert_write(
     struct conversion *conv, const char *out, struct err *err);
 
-/* False, always: --min-coverage was given, and there is code, but no CFI. */
+/* Always false: --min-coverage was given, and there is code, but no CFI. */
 bool convert_no_cfi(const struct conversion *conv, struct err *err);
 
-/* True if what was made is worth writing: ERR_USAGE for a pattern that matches nothing,
+/* True if the result is worth writing; else ERR_USAGE for a pattern that matches nothing,
  * ERR_UNSUPPORTED without a function, ERR_COVERAGE. */
 ATTR_MUST_CHECK bool convert_worthwhile(const struct conversion *conv, struct err *err);
-/* True if the output that was written is as small as options demand. ERR_COVERAGE. */
+/* True if the output that was written is as small as options demand; else ERR_COVERAGE. */
 ATTR_MUST_CHECK bool convert_growth(const struct conversion *conv, struct err *err);
 
 /* Adds the cost of each FDE to the report of what was made. */
 ATTR_MUST_CHECK bool convert_costs(struct conversion *conv, struct err *err);
 
 /*
- * The section's bytes for an address, in conv->bytes, proven; made before if need be. A
- * section that the file has already is not looked at.
+ * Makes the section's bytes for an address, in conv->bytes, proven; generates first if
+ * need be. A section that the file has already is ignored.
  */
 ATTR_MUST_CHECK bool convert_section(
     struct conversion *conv, uint64_t addr, struct err *err);
@@ -77,8 +77,8 @@ ATTR_MUST_CHECK bool convert_section(
 ATTR_MUST_CHECK bool convert_write_section(
     struct conversion *conv, uint64_t addr, const char *out, struct err *err);
 
-/* The bytes of code that the section to be replaced describes, and the new one does not, as
- * far as numbers tell; 0 without such a section. */
+/* Returns the bytes of code that the section to be replaced describes, and the new one does
+ * not, as far as numbers tell; 0 without such a section. */
 uint64_t convert_lost(const struct conversion *conv);
 
 /* True if this program put a section into the file, and can give back the file of before. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes, proves and installs the output. */
 #include "gen/install.h"
 
 #include <inttypes.h>

@@ -23,12 +23,13 @@ struct install {
 	const struct options *options; /* borrowed */
 	char *debug_path; /* borrowed: the debug file that was read; NULL: none */
 	struct newfile_input *input; /* borrowed: where it is, for the output */
-	/* Is called when the output is proven, and before it has its place. False: it shall not get it. */
+	/* Called when the output is proven, before it has its place. False: it shall not get it. */
 	bool (*ready)(void *context, struct err *err); /* NULL: none */
 	void *context;
 	struct newfile output;
 	struct insert_plan plan; /* of a linked file, once there is one */
-	/* Bytes of an object's code that it could have had rows for. */
+	/* Bytes of an object's code in functions that were left out as a whole, although
+	 * rows were possible. */
 	uint64_t left_whole;
 	struct verify_held held;
 	/* The copy of the input's body. */
@@ -38,7 +39,7 @@ struct install {
 	bool copied;
 };
 
-/* The output alone, without a copy of anything; out is NULL for memory, input for a plain file. */
+/* Opens the output alone, without a copy of anything; out is NULL for memory, input for a plain file. */
 ATTR_MUST_CHECK bool install_open(struct install *install, const char *out,
     struct newfile_input *input, const struct options *options, struct err *err);
 
@@ -65,9 +66,9 @@ ATTR_MUST_CHECK bool install_prove(struct install *install,
 ATTR_MUST_CHECK bool install_original(struct install *install, const struct image *image,
     const struct options *options, const char *out, struct err *err);
 
-/* Puts a file in its place; what is in memory stays there. ERR_IO. */
+/* Puts a file in its place; one in memory stays there. ERR_IO. */
 ATTR_MUST_CHECK bool install_commit(struct install *install, struct err *err);
-/* Takes away what was not put in its place; keep: the bytes in memory stay. */
+/* Removes an output that was not put in its place; keep: the bytes in memory stay. */
 void install_end(struct install *install, bool keep);
 
 #endif

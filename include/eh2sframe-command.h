@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of libeh2sframe for the command alone: texts for people, and a check of the
- * code. This header is not installed and the shared library does not export these
- * functions, so that they can change in any release; the command is linked with the
- * library's parts. The rules of eh2sframe.h hold here, too.
+ * Functions of libeh2sframe for the command alone: texts for people, and a check of the code. This header is
+ * not installed and the shared library does not export these functions, so that they can change in any
+ * release; the command is linked with the library's parts. The rules of eh2sframe.h hold here, too.
  */
 #ifndef EH2SFRAME_COMMAND_H
 #define EH2SFRAME_COMMAND_H

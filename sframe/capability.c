@@ -55,8 +55,7 @@ static enum sf_cannot cfa_can_say(
 }
 
 /*
- * Checks the place of RA or FP, which has a rule; returns elsewhere if there is no way to
- * write that place.
+ * Checks the place of RA or FP, which has a rule; returns elsewhere if there is no way to write that place.
  */
 static enum sf_cannot save_can_say(const struct sf_layout *layout,
     const struct sf_abi *abi, struct sf_loc loc, int32_t off, enum sf_cannot elsewhere)

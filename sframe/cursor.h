@@ -48,8 +48,7 @@ ATTR_MUST_CHECK bool sf_cursor_init(
     struct sf_cursor *cursor, const struct sf_view *view, struct err *err);
 void sf_cursor_deinit(struct sf_cursor *cursor);
 
-/* Goes on with the segments at or above pc. Forward is cheap; back, and to the first one,
- * costs a search. */
+/* Goes on with the segments at or above pc. Forward is cheap; back, and to the first one, costs a search. */
 void sf_cursor_seek(struct sf_cursor *cursor, uint64_t pc);
 
 /*

@@ -43,9 +43,8 @@ enum sf_cannot {
 };
 
 /*
- * Returns SF_CAN if sf_encode can write the row, in a function of its own or among others
- * that can be written, else the reason. Outermost rows of version 2, which need an
- * option, count as SF_CANNOT_OUTERMOST.
+ * Returns SF_CAN if sf_encode can write the row, in a function of its own or among others that can be
+ * written, else the reason. Outermost rows of version 2, which need an option, count as SF_CANNOT_OUTERMOST.
  */
 enum sf_cannot sf_can_express(uint8_t version, uint8_t abi, const struct sf_row *row);
 /* Completes "version N cannot say". */

@@ -23,7 +23,7 @@ static uint64_t rows_off(const struct sf_view *view, const struct sf_view_func *
 						 : func->rows_off;
 }
 
-/* True if the inputs were sorted says nothing of the whole. */
+/* Drops SORTED, because that each input is sorted says nothing of the whole. */
 static uint8_t kind_flags(const struct sf_view *view)
 {
 	return view->flags & (uint8_t)~SFRAME_F_FDE_SORTED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames by all their registers: the first one, and those above signal frames without rows. */
+/* Fills in frames that have all registers: the first one, and those above signal frames without rows. */
 #include <signal.h>
 #include <stddef.h>
 #include <ucontext.h>

@@ -37,7 +37,7 @@ WALK_INLINE int32_t walk_unpack_offset(uint64_t word, unsigned int shift)
 	return (int16_t)(word >> shift);
 }
 
-/* false when offset does not fit. */
+/* Packs the CFA's offset; false when it does not fit. */
 WALK_INLINE bool walk_pack_cfa(uint64_t *word, int32_t offset)
 {
 	*word |= (uint64_t)(int64_t)offset << WALK_PACK_CFA_SHIFT;
@@ -50,7 +50,7 @@ WALK_INLINE bool walk_pack_offset(uint64_t *word, int32_t offset, unsigned int s
 	return (int16_t)offset == offset;
 }
 
-/* RA or FP: bit says that it is in memory. false for other places. */
+/* Packs the place of RA or FP: bit says that it is in memory. false for other places. */
 WALK_INLINE bool walk_pack_saved(uint64_t *word,
     const struct eh2sframe_location *location, unsigned int shift, uint64_t bit)
 {
@@ -61,7 +61,7 @@ WALK_INLINE bool walk_pack_saved(uint64_t *word,
 	       walk_pack_offset(word, location->offset, shift);
 }
 
-/* false for a rule that does not fit into a word. */
+/* Packs a rule; false when it does not fit into a word. */
 WALK_INLINE bool walk_pack(enum eh2sframe_walk_machine machine,
     const struct eh2sframe_rule *rule, uint64_t *word)
 {
@@ -86,7 +86,7 @@ WALK_INLINE bool walk_pack(enum eh2sframe_walk_machine machine,
 	       walk_pack_saved(word, &rule->fp, WALK_PACK_FP_SHIFT, WALK_PACK_FP);
 }
 
-/* The rule of walk_pack. */
+/* Unpacks the rule of walk_pack. */
 WALK_INLINE struct eh2sframe_rule walk_unpack(
     enum eh2sframe_walk_machine machine, uint64_t word)
 {
@@ -108,7 +108,7 @@ WALK_INLINE struct eh2sframe_rule walk_unpack(
 	};
 }
 
-/* A key of pc and the generation. The product spreads near PCs, so that the words of
+/* The key of pc in this generation. Its product spreads near PCs, so that the words of
  * different entries do not match by chance. */
 WALK_INLINE uint64_t walk_cache_key(const struct eh2sframe_walk_cache *cache, uint64_t pc)
 {

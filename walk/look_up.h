@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a PC to a rule. */
+/* Finds the rule of a PC. */
 #ifndef WALK_LOOK_UP_H
 #define WALK_LOOK_UP_H
 
@@ -85,10 +85,9 @@ WALK_INLINE size_t walk_row_bytes(unsigned int info, size_t width)
 }
 
 /*
- * Where the last row starts that holds for offset; SIZE_MAX when the first one starts behind
- * it, or when rows are cut off. Most rows are as long as the one before, so four are passed
- * at once while that is so. A change of the length is a branch, and not a number that the
- * next load has to wait for.
+ * Returns where the last row that holds for offset starts; SIZE_MAX when the first one starts behind it, or
+ * when rows are cut off. Most rows are as long as the one before, so four are passed at once while that is
+ * so. A change of the length is a branch, and not a number that the next load has to wait for.
  */
 WALK_INLINE size_t walk_scan(const uint8_t *fres, size_t size,
     const struct walk_rows *rows, unsigned int type, bool swap)
@@ -120,12 +119,12 @@ WALK_INLINE size_t walk_scan(const uint8_t *fres, size_t size,
 	}
 }
 
-/* rules.c: the row for rows->offset as a rule. GOES_ON, NO_ROW or DAMAGED. */
+/* Reads the row for rows->offset as a rule (rules.c). GOES_ON, NO_ROW or DAMAGED. */
 enum eh2sframe_walk_why walk_rule(const struct walk_section *section,
     const struct walk_rows *rows, struct eh2sframe_rule *rule);
 
-/* Where to search for the function of a PC that is offset bytes behind the start of the first
- * function. The index may be damaged. */
+/* Narrows the search for the function of a PC that is offset bytes behind the start of the
+ * first function. The index may be damaged. */
 WALK_INLINE void walk_index_range(
     const struct walk_section *section, uint64_t offset, uint32_t *low, uint32_t *n)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the files that are mapped and stay so, and enters their rows. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>

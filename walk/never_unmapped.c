@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Follows what the loader needs from file to file. */
 #include <string.h>
 
 #include "walk/never_unmapped.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the mapped files can never be unmapped. */
+/* Tells which of the mapped files can never be unmapped. */
 #ifndef WALK_NEVER_UNMAPPED_H
 #define WALK_NEVER_UNMAPPED_H
 
@@ -17,7 +17,7 @@ struct walk_file {
 	bool stays, followed;
 };
 
-/* The address of the dynamic section, or 0. */
+/* Returns the address of the dynamic section, or 0. */
 uint64_t walk_file_dynamic(const struct walk_file *file);
 
 /*

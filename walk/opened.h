@@ -63,8 +63,7 @@ WALK_INLINE uint32_t walk_fde_bytes(unsigned int version)
 }
 
 /*
- * Contents of a struct eh2sframe_walk_section. A caller declares and copies that as words, hence
- * may_alias.
+ * Contents of a struct eh2sframe_walk_section. A caller declares and copies that as words, hence may_alias.
  */
 struct walk_section {
 	const uint8_t *bytes, *fdes, *fres;
@@ -87,8 +86,8 @@ _Static_assert(
     "the storage is too small");
 
 /*
- * eh2sframe_walk_open for each walk anew: that the functions ascend is believed where the header says so, and not
- * read each time. A section that lies hides rows.
+ * Opens a section anew for each walk, as eh2sframe_walk_open does, but believes the header that the functions
+ * ascend instead of reading them. A section that lies hides rows.
  */
 bool walk_open_again(struct eh2sframe_walk_section *section, const void *bytes,
     size_t size, uint64_t address, uint64_t text_start, uint64_t text_end);
@@ -104,7 +103,7 @@ WALK_INLINE struct walk_section *walk_opening(struct eh2sframe_walk_section *sec
 	return (struct walk_section *)(void *)section;
 }
 
-/* The machine whose rows a section has. */
+/* Returns the machine that the section's rows are for. */
 WALK_INLINE enum eh2sframe_walk_machine walk_machine(const struct walk_section *section)
 {
 	if (section->abi == WALK_ABI_X86_64)
@@ -114,9 +113,8 @@ WALK_INLINE enum eh2sframe_walk_machine walk_machine(const struct walk_section *
 }
 
 /*
- * Where the function starts whose FDE is at bytes behind the first one: from the address of
- * the first FDE. Damaged fields wrap around; opening checks that the results ascend as signed
- * numbers.
+ * Returns the start of the function whose FDE is at bytes behind the first one, from the address of the first
+ * FDE. Damaged fields wrap around; opening checks that the results ascend as signed numbers.
  */
 WALK_INLINE int64_t walk_start(
     const struct walk_section *section, enum walk_layout layout, uint64_t at)
@@ -143,7 +141,7 @@ WALK_INLINE uint64_t walk_start_behind(const struct walk_section *section, uint6
 	return (uint64_t)walk_start(section, WALK_OTHER, at) - (uint64_t)section->first;
 }
 
-/* Where pc is, in the same terms. */
+/* Returns pc from the address of the first FDE, as walk_start. */
 WALK_INLINE int64_t walk_relative(const struct walk_section *section, uint64_t pc)
 {
 	return (

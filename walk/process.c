@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Tables, their memory, the lock of writers, and forks. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "include/eh2sframe-walk.h"
 
-/* Code, and its rows. NULL: its file is known, and has none. */
+/* Code and its rows. NULL: its file is known, and has none. */
 struct walk_range {
 	uint64_t start, end;
 	struct eh2sframe_walk_section *section;
@@ -24,11 +24,11 @@ struct walk_table {
 
 /* Walks. */
 
-/* The table that stays valid until walk_leave. NULL before eh2sframe_walk_init. */
+/* Returns the table, which stays valid until walk_leave. NULL before eh2sframe_walk_init. */
 const struct walk_table *walk_enter(unsigned int *turn);
 void walk_leave(unsigned int turn);
 
-/* The range that has pc, or NULL. */
+/* Returns the range that has pc, or NULL. */
 const struct walk_range *walk_table_find(const struct walk_table *table, uint64_t pc);
 
 /* Shared by all walks of this process. */
@@ -39,8 +39,8 @@ extern struct walk_settings {
 } walk_settings __attribute__((visibility("hidden")));
 
 /*
- * For a frame without a row: where it is the return from a signal handler, makes it the frame
- * that was interrupted, with all its registers.
+ * Turns a frame without a row that is the return from a signal handler into the frame that
+ * was interrupted, with all its registers. false: it is none.
  */
 bool walk_begin_interrupted(struct eh2sframe_walk_frame *frame, uint64_t *registers);
 
@@ -56,16 +56,16 @@ struct walk_kept {
  */
 void walk_modules_keep(struct walk_kept *kept);
 
-/* Writers, which hold the lock. */
+/* For writers, which hold the lock. */
 
-/* Memory that stays; NULL when too little is left. */
+/* Returns memory that is never freed; NULL when too little is left. */
 void *walk_memory(size_t size, size_t align);
 /* Gives back what the last call of walk_memory returned. */
 void walk_memory_undo(void *memory);
 
 /* Adds a range to the draft. false: the table is full, or the range overlaps another. */
 bool walk_table_insert(struct walk_table *draft, const struct walk_range *range);
-/* True if n more ranges have room. */
+/* True if there is room for n more ranges. */
 bool walk_table_has_room(const struct walk_table *draft, size_t n);
 
 /* Adds the files that are mapped and stay so to the draft. Returns how many files have rows,
@@ -81,7 +81,7 @@ struct walk_loaded {
 	struct eh2sframe_walk_section section;
 };
 
-/* The section of the file that has pc now: GOES_ON, NO_MODULE or NO_ROW. */
+/* Finds the section of the file that has pc now: GOES_ON, NO_MODULE or NO_ROW. */
 enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc);
 
 #endif

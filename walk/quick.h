@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a PC to the word of its rule (walk/cache.h), for what nearly all look-ups of a walk
- * are: little-endian sections of version 2 or 3 as GNU ld and this project write them, rows
- * of offsets, not at the end of the section. The rule is never in memory, and all is inlined.
- * Whatever else there is takes the way of eh2sframe_walk_look_up.
+ * Finds the word of the rule for a PC (walk/cache.h), for the sections of nearly all look-ups: little-endian
+ * sections of version 2 or 3 as GNU ld and this project write them, rows of offsets, not at the end of the
+ * section. The rule is never in memory, and all is inlined. Anything else is left to eh2sframe_walk_look_up.
  */
 #ifndef WALK_QUICK_H
 #define WALK_QUICK_H
@@ -13,7 +12,8 @@
 /* The bytes of the longest row: start, info byte and three words. */
 enum { WALK_QUICK_SPARE = 4 + 1 + 12 };
 
-/* The word for a row whose words, n of them, have 1 << code bytes each; or 0. flags are those of the function. */
+/* Returns the word for a row with n words of 1 << code bytes each; 0 if there is none. flags are those of the
+ * function. */
 WALK_INLINE uint64_t walk_quick_words(enum eh2sframe_walk_machine machine,
     const uint8_t *words, unsigned int info, unsigned int code, uint64_t flags)
 {
@@ -43,7 +43,7 @@ WALK_INLINE uint64_t walk_quick_words(enum eh2sframe_walk_machine machine,
 	return word;
 }
 
-/* The word for a row, from its info byte on, or 0. Where the words are follows from branches: their loads
+/* Returns the word for a row, from its info byte on, or 0. Branches find the words, so that their loads
  * do not wait for the info byte. */
 WALK_INLINE uint64_t walk_quick_row(
     enum eh2sframe_walk_machine machine, const uint8_t *row, uint64_t flags)
@@ -64,7 +64,7 @@ WALK_INLINE uint64_t walk_quick_row(
 	}
 }
 
-/* The rows of the function of an FDE. false: not one for the quick way. */
+/* Finds the rows of the function of an FDE. false: not one for the quick way. */
 WALK_INLINE bool walk_quick_rows(const struct walk_section *section,
     enum walk_layout layout, const uint8_t *fde, uint64_t offset, struct walk_rows *rows)
 {
@@ -103,8 +103,8 @@ WALK_INLINE uint64_t walk_quick_scan(const struct walk_section *section,
 }
 
 /*
- * walk_search. With an index, few functions are left. Then branches are better: the processor foresees
- * those of the same code again, and does not wait for what it compares.
+ * As walk_search, with branches: an index leaves few functions, and the processor predicts the
+ * branches of the same code again instead of waiting for what it compares.
  */
 WALK_INLINE uint64_t walk_quick_search(const struct walk_section *section,
     enum walk_layout layout, uint64_t bytes, uint64_t at, uint32_t n, int64_t rel)
@@ -151,7 +151,7 @@ WALK_INLINE uint64_t walk_quick_in(const struct walk_section *section,
 	}
 }
 
-/* The word of the rule for pc, or 0: eh2sframe_walk_look_up has to say it. */
+/* Returns the word of the rule for pc, or 0: then only eh2sframe_walk_look_up can tell. */
 WALK_INLINE uint64_t walk_quick(
     const struct walk_section *section, enum eh2sframe_walk_machine machine, uint64_t pc)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows to rules: "2.4 SFrame FRE", and what each machine and flexible FDEs make of it. */
+/* Turns rows into rules: "2.4 SFrame FRE", with what each machine and flexible FDEs add. */
 #include "walk/look_up.h"
 
 /* The control word of a flexible FDE's pair. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Asks the kernel which memory is readable. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -18,10 +18,10 @@ struct walk_stack {
 /* Fills in where this thread's stack above sp is readable, as far as that is known. */
 void walk_stack_begin(struct walk_stack *stack, uint64_t sp);
 
-/* Asks the kernel for the 8 bytes at address. true: they are known now. */
+/* Asks the kernel for the 8 bytes at address. Returns true if they can be read, which is then remembered. */
 bool walk_stack_more(struct walk_stack *stack, uint64_t address);
 
-/* True if 8 bytes at address can be read, as the kernel says. */
+/* True if the kernel says that 8 bytes at address can be read. */
 bool walk_stack_readable(uint64_t address);
 
 /* Reads 8 bytes of code that can go away meanwhile. false: they cannot be read. */

@@ -43,9 +43,8 @@ WALK_INLINE uint64_t walk_plain_address(uint64_t address, uint64_t signature_mas
 					   : address & ~signature_mask;
 }
 
-/* Caller's values that a step finds before it changes the frame. Members stay in registers as
- * long as no read gets their addresses: a value that was written in parts and is read as a whole
- * stalls the processor. */
+/* Caller's values that a step finds before it changes the frame. Members stay in registers as long as no read
+ * gets their addresses: a value that was written in parts and is read as a whole stalls the processor. */
 struct walk_caller {
 	uint64_t cfa, sp, ra, fp;
 	bool no_fp;
@@ -113,7 +112,7 @@ WALK_INLINE enum eh2sframe_walk_why walk_find_ra(const struct eh2sframe_walk_spa
 	    rule->ra.place == EH2SFRAME_PLACE_REGISTER) {
 		caller->ra = at;
 	} else {
-		/* Below SP is what a later call or a signal has written. */
+		/* Memory below SP has what a later call or a signal has written. */
 		if (at < frame->sp && !(rule->flags & EH2SFRAME_FLAG_SIGNAL_FRAME))
 			return EH2SFRAME_WALK_WHY_CONTRADICTION;
 		if (!space->read(space->context, at, &value))
@@ -136,7 +135,7 @@ WALK_INLINE enum eh2sframe_walk_why walk_find_fp(const struct eh2sframe_walk_spa
 		return EH2SFRAME_WALK_WHY_GOES_ON;
 	if (rule->fp.place != EH2SFRAME_PLACE_AT_CFA &&
 	    !walk_register(space->machine, frame, rule->fp.reg, &at)) {
-		/* It may be that no further row needs it. */
+		/* Goes on without FP: perhaps no further row needs it. */
 		caller->no_fp = true;
 		return EH2SFRAME_WALK_WHY_GOES_ON;
 	}
@@ -192,7 +191,7 @@ struct walk_run {
 };
 
 /*
- * From a frame to its caller by the word of its rule. false: the rule is none of those, or
+ * Goes from a frame to its caller by the word of its rule. false: the word has no such rule, or
  * something is not as it should be. The frame is then as before, and walk_step says why.
  */
 WALK_INLINE bool walk_run_step(
@@ -223,7 +222,7 @@ WALK_INLINE bool walk_run_step(
 	return true;
 }
 
-/* The rule for pc, from the section that has it: a word, or 0 and rule. */
+/* Finds the rule for pc in the section that has it: a word, or 0 and rule. */
 WALK_INLINE enum eh2sframe_walk_why walk_find_rule(
     const struct eh2sframe_walk_space *space, uint64_t pc, uint64_t *word,
     struct eh2sframe_rule *rule)
@@ -256,7 +255,7 @@ WALK_INLINE enum eh2sframe_walk_why walk_find_rule(
 /* A frame pointer further above SP is not believed. */
 enum { WALK_GUESS_MAX = 1 << 20 };
 
-/* The caller by the frame pointer, where the rows end for the reason why. Inlined like the
+/* Finds the caller by the frame pointer, where the rows end for the reason why. Inlined like the
  * rest: the space and the frame of a walk stay in registers only if no call gets them. */
 WALK_INLINE enum eh2sframe_walk_why walk_guess(const struct eh2sframe_walk_space *space,
     struct eh2sframe_walk_frame *frame, enum eh2sframe_walk_why why)
@@ -301,7 +300,7 @@ WALK_INLINE enum eh2sframe_walk_why walk_guess(const struct eh2sframe_walk_space
 	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
-/* eh2sframe_walk_step. */
+/* As eh2sframe_walk_step. */
 WALK_INLINE enum eh2sframe_walk_why walk_step(
     const struct eh2sframe_walk_space *space, struct eh2sframe_walk_frame *frame)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps by words of the cache alone (walk/cache.h), for what nearly all frames of a stack are.
- * PC, SP and FP stay in registers from step to step: a frame in memory, which each step writes
- * and the next one reads, makes a walk slower by a third.
+ * Steps by words of the cache alone (walk/cache.h), which suffices for nearly all frames of a
+ * stack. PC, SP and FP stay in registers from step to step: a frame in memory, which each step
+ * writes and the next one reads, makes a walk slower by a third.
  */
 #ifndef WALK_STEPS_H
 #define WALK_STEPS_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Calls libiberty, and stops it when a name gets too long. */
 #include "base/names/demangle.h"
 
 #include <setjmp.h>

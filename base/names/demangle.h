@@ -7,11 +7,12 @@
 
 #include "base/attr.h"
 
-/* Longer ones do not help a reader; a hostile one doubles with every few characters of its own. */
+/* Longer names do not help a reader, and the name that a hostile file demangles to doubles every
+ * few characters. */
 #define SYMBOL_READABLE 16384
 
-/* A readable name of a mangled one (C++, Rust), else a copy; caller frees with free().
- * NULL when memory runs out. */
+/* Returns the readable name of a mangled one (C++, Rust), else a copy; the caller frees
+ * it. NULL when memory runs out. */
 char *symbol_demangle(const char *name);
 
 /* As symbol_demangle, but allocates nothing; returns false when the name is not mangled. */

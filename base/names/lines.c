@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads files of lines that each name a function. */
 #include "base/names/lines.h"
 
 #include <errno.h>

@@ -24,15 +24,17 @@ struct line_function {
 ATTR_MUST_CHECK bool lines_read(
     const char *path, char **text, size_t *size, struct err *err);
 
-/* The number of a process in its own container, where it names its files by that; else pid. ERR_NOMEM. */
+/* Finds the number of a process in its own container, where it names its files by that; else pid.
+ * ERR_NOMEM. */
 ATTR_MUST_CHECK bool lines_inner_pid(uint32_t pid, uint32_t *inner, struct err *err);
 
-/* Cuts the first line off *text, and gives NULL behind the last one. */
+/* Cuts the first line off *text and returns it; NULL behind the last one. */
 char *lines_next(char **text);
 
-/* "ADDRESS TYPE NAME", and behind a tab the module: code alone, at another address than 0. */
+/* Reads "ADDRESS TYPE NAME", and behind a tab the module. False unless it is code at another
+ * address than 0. */
 bool lines_kernel(char *line, struct line_function *function);
-/* "ADDRESS SIZE NAME", both numbers in hexadecimal. */
+/* Reads "ADDRESS SIZE NAME", both numbers in hexadecimal. False for another line. */
 bool lines_map(char *line, struct line_function *function);
 
 #endif

@@ -9,11 +9,12 @@
 
 #include "base/attr.h"
 
-/* Ranks from here on are of symbols without a type: labels of hand-written code. */
+/* Ranks of symbols without a type begin here: labels of hand-written code. */
 enum { SYMBOL_UNTYPED = 8 };
 
-/* Names may be the ends of others, so that a small table has many long ones. Of honest files they are never this
- * many times as long as the tables they are in; what comes behind that is left out. */
+/* Longest sum of all names, as a multiple of the tables that they are in. Names may be the ends of others, so
+ * that a small hostile table has many long ones; honest files stay far below. The names behind it are left
+ * out. */
 enum { SYMBOLS_NAMES_SHARE = 16 };
 
 struct symbol {
@@ -28,10 +29,10 @@ struct symbols {
 	bool dynamic; /* of .dynsym, because .symtab is missing */
 };
 
-/* The rank of a name among several at one address, by STT_*, STB_* and its size. */
+/* Returns the rank of a name among several at one address, by STT_*, STB_* and its size. */
 uint8_t symbol_rank(unsigned int type, unsigned int bind, uint64_t size);
 
-/* Bytes of a name without the version that linkers put behind it ("fopen@@GLIBC_2.2.5"). */
+/* Returns the bytes of a name without the version that linkers put behind it ("fopen@@GLIBC_2.2.5"). */
 size_t symbol_name_size(const char *name);
 
 /* False when memory runs out; the list is then as it was. */

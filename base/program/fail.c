@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Errors of the command itself. */
 #include "base/program/fail.h"
 
 #include <errno.h>

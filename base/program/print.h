@@ -13,10 +13,10 @@
 /* The program's name in front of its messages; "eh2sframe" unless it is set. */
 extern const char *print_program;
 
-/* The status for several inputs: the highest of theirs. EH2SFRAME_NOTHING does not count. */
+/* Returns the worse status of two: the higher one, but EH2SFRAME_NOTHING does not count. */
 int print_worse(int status, int next);
 
-/* The line of a failure on standard error; path may be NULL. Returns its status. */
+/* Prints the line of a failure on standard error; path may be NULL. Returns its status. */
 int print_error(const char *path, const struct eh2sframe_error *error);
 
 /* Prints the line of a failure that came after files were converted; done is the word for that, such
@@ -59,9 +59,8 @@ ATTR_MUST_CHECK bool print_open(
 /* Empties a file that was there already. Call it before the first text. */
 void print_start(const struct print_out *out);
 
-/* Closes it. ok: whether all text was made, otherwise error has the reason already.
- * Returns whether all of it is written. Standard output stays open: print_end reports its
- * failure, once. */
+/* Closes the file. ok: all text was made; otherwise error has the reason already. Returns true if all
+ * of it is written. Standard output stays open: print_end reports its failure, once. */
 bool print_close(struct print_out *out, bool ok, struct eh2sframe_error *error);
 
 /* True if standard output can be written to at all. */

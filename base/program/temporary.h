@@ -23,7 +23,7 @@ void temporary_note(void *context, const char *path, bool exists);
  * with a status. For the main thread; where nothing else handles these signals.
  */
 void temporary_handle_faults(void);
-/* They end the process again. */
+/* Gives faults back to the system, which ends the process. */
 void temporary_leave_faults(void);
 /* From now on the fault is one after the conversion (PRINT_NOT_TOLD). */
 void temporary_converted(void);

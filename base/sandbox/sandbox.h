@@ -48,12 +48,11 @@ struct sandbox {
 void sandbox_init(struct sandbox *box, bool demanded);
 void sandbox_deinit(struct sandbox *box);
 
-/* A directory and all below it, or a file, may be read or, with write, be written to, made,
- * renamed and removed. fd is where a relative path begins, or AT_FDCWD. A path that does not
- * exist needs no permission. */
+/* Permits to read a directory and all below it, or a file; with write, also to write, make, rename and remove
+ * there. fd is where a relative path begins, or AT_FDCWD. A path that does not exist needs no permission. */
 void sandbox_allow(struct sandbox *box, int fd, const char *path, bool write);
 
-/* Enters it as far as possible. There may be no other thread. */
+/* Enters the sandbox as far as possible. There may be no other thread. */
 void sandbox_enter(const struct sandbox *box, struct sandbox_state *state);
 
 /* True if both parts are in force; otherwise *err says what is missing. */
@@ -63,7 +62,7 @@ bool sandbox_whole(const struct sandbox_state *state, struct eh2sframe_error *er
 enum { SANDBOX_TEXT_SIZE = 200 };
 void sandbox_text(const struct sandbox_state *state, char text[SANDBOX_TEXT_SIZE]);
 
-/* The system calls alone. Returns 0, or why not. For sandbox_enter. */
+/* Enters the part of the system calls alone. Returns 0, or why not. For sandbox_enter. */
 int sandbox_limit_calls(void);
 
 #endif

@@ -37,18 +37,19 @@ struct archive {
 };
 
 /*
- * Reads an archive. fd is duplicated; -1: path is opened. What cannot be opened or is something else is no failure, and
- * no archive. Closed with archive_close in any case. EH2SFRAME_INPUT, EH2SFRAME_IO.
+ * Reads an archive. fd is duplicated; -1: path is opened. A file that cannot be opened or is something else is no
+ * failure: bytes stays NULL. Closed with archive_close in any case. EH2SFRAME_INPUT, EH2SFRAME_IO.
  */
 ATTR_MUST_CHECK bool archive_open(
     int fd, const char *path, struct archive *archive, struct eh2sframe_error *error);
 void archive_close(struct archive *archive);
 
-/* "lib.a(member.o)", for people; the caller frees it. NULL: memory ran out. */
+/* Returns "lib.a(member.o)", for people; the caller frees it. NULL: memory ran out. */
 char *archive_name(const struct archive *archive, size_t i);
 /* Tells a member by its first bytes. One of a thin archive is taken for an object. */
 enum eh2sframe_kind archive_kind(const struct archive *archive, size_t i);
-/* Opens an object by this name, before the archive is closed; or a thin archive's file, whose name is relative to it. */
+/* Opens a member that is an object under this name, before the archive is closed; in a thin archive the member's file,
+ * whose name is relative to it. */
 struct eh2sframe_file *archive_member_open(const struct archive *archive, size_t i,
     const char *name, const struct eh2sframe_options *options,
     struct eh2sframe_error *error);
@@ -60,7 +61,8 @@ struct archive_writer {
 	size_t at; /* bytes so far */
 };
 
-/* Begins it as the file out. Freed with newfile_abort of the output, which takes away what was not put in its place. */
+/* Begins the archive as the file out. Freed with newfile_abort of the output, which removes it unless it was put in its
+ * place. */
 ATTR_MUST_CHECK bool archive_write_begin(struct archive_writer *writer,
     struct archive *in, const char *out, const struct newfile_watch *watch,
     struct eh2sframe_error *error);

@@ -8,7 +8,7 @@
 #include "base/attr.h"
 #include "cmd/batch/file.h"
 
-/* The word of the report for why there is nothing to do; NULL when there is something. */
+/* Returns the word of the report for why there is nothing to do; NULL when there is something. */
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file);
 
 /* Makes the object of a file in the JSON report, of a result or, without one, of a file that is
@@ -18,7 +18,7 @@ ATTR_MUST_CHECK bool batch_action_ready(const struct batch_job *job,
 
 /*
  * Converts the file in its place, or writes the original there; out is its first name. *report is
- * what a comparison with an old report made of it, and of batch_action_ready the rest.
+ * the verdict of the comparison with an old report, and the rest comes from batch_action_ready.
  */
 ATTR_MUST_CHECK bool batch_action_write(const struct batch_job *job,
     const struct eh2sframe_file *file, const char *out, json_t **report,
@@ -37,7 +37,8 @@ ATTR_MUST_CHECK bool batch_action_make(const struct batch_job *job,
     const struct eh2sframe_file *file, void **bytes, size_t *size, json_t **report,
     struct eh2sframe_error *error);
 
-/* True if fd has the bytes that such a conversion makes. False: EH2SFRAME_NO_MEMORY, or another program made them. */
+/* True if fd has the bytes that batch_action_make would make. False: EH2SFRAME_NO_MEMORY, or another program made
+ * them. */
 bool batch_action_is_made(
     const struct eh2sframe_file *file, int fd, struct eh2sframe_error *error);
 

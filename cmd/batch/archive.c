@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Works on the members of an archive. */
 #include "cmd/batch/archive.h"
 
 #include <stdlib.h>

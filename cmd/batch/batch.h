@@ -17,8 +17,8 @@
 /* The signal that asks to stop; 0: none yet. The command notices it between 2 steps. */
 extern volatile sig_atomic_t batch_signal;
 
-/* The command, for a tree or, where it is not NULL, for an archive: the members are its files, and the second
- * path is the new archive. Returns its exit status, or does not return when a signal ends it. */
+/* Runs the command for a tree or, where it is not NULL, for an archive: the members are its files, and the
+ * second path is the new archive. Returns its exit status, or does not return when a signal ends it. */
 int batch_run(const struct args *args, struct archive *archive);
 
 #endif

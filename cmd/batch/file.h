@@ -33,7 +33,8 @@ struct batch_job {
  */
 char *batch_file_work(const struct batch_job *job, size_t file);
 
-/* The object of a file that was passed over, for the reason skip or for want of anything to do, or that failed. */
+/* Returns the object of a file that was passed over, for the reason skip or for want of anything to do, or that
+ * failed. */
 json_t *batch_file_outcome(const struct batch_job *job, const char *path,
     const char *skip, struct eh2sframe_error *error, const json_t *report);
 

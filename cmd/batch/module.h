@@ -11,7 +11,7 @@
 
 #include "cmd/common/args.h"
 
-/* Why the relocatable object in fd is skipped, as a word of the report; or NULL. */
+/* Returns why the relocatable object in fd is skipped, as a word of the report; or NULL. */
 const char *batch_module_skip(const struct args *args, int fd, const struct stat *st);
 
 /* True if the name is that of a kernel module that was compressed. */

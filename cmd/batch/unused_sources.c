@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Prints what the report of one file says of its sources. */
 #include "cmd/batch/unused_sources.h"
 
 #include "base/num.h"

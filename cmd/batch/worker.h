@@ -56,15 +56,15 @@ ATTR_MUST_CHECK bool batch_worker_start(struct batch_worker *worker,
 ATTR_MUST_CHECK bool batch_worker_read(
     struct batch_worker *worker, bool *ended, struct eh2sframe_error *err);
 
-/* True if there is a complete message: *report is its text as an object, which the caller
- * owns; NULL when memory runs out. After a message that no worker sends it is killed. */
+/* True if there is a complete message: *report is its text as an object, which the caller owns; NULL
+ * when memory runs out. Kills the worker after a message that no worker sends. */
 bool batch_worker_next(struct batch_worker *worker, size_t *file, json_t **report);
 
 /* Ends a worker that does not keep to the protocol, and forgets what it sent. */
 void batch_worker_kill(struct batch_worker *worker);
 
-/* Waits for its end. Returns the status of waitpid; EH2SFRAME_NO_MEMORY means that memory ran
- * out. */
+/* Waits for the worker's end. Returns the status of waitpid; EH2SFRAME_NO_MEMORY means that
+ * memory ran out. */
 int batch_worker_wait(struct batch_worker *worker);
 
 #endif

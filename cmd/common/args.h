@@ -80,7 +80,7 @@ bool args_set_threads(struct eh2sframe_options *options, unsigned int threads,
 /* A value of --include or --exclude. */
 bool args_add_glob(struct args_list *list, const char *option, const char *glob,
     struct eh2sframe_error *error);
-/* The name of a file. */
+/* Sets the name of a file, the value of an option. False: EH2SFRAME_USAGE. */
 bool args_set_path(const char *option, const char *value, const char **path,
     struct eh2sframe_error *error);
 /* The value of --address. */
@@ -90,14 +90,14 @@ bool args_set_top(const char *text, size_t *top, struct eh2sframe_error *error);
 /* The value of --sandbox, NULL without one. */
 bool args_set_sandbox(
     struct args *args, const char *value, struct eh2sframe_error *error);
-/* The path of a directory from anywhere, also of one that does not exist. The caller frees it. NULL and errno:
- * without memory, or below a directory that has no path. */
+/* Returns the path of a directory from anywhere, also of one that does not exist; the caller frees it. NULL
+ * and errno: without memory, or below a directory that has no path. */
 char *args_absolute(const char *name);
 
-/* Says if a report has a line for each file, and no text of its own. */
+/* True if a report has a line for each file, and no text of its own. */
 bool args_has_table(const struct args *args);
 
-/* Prints what --help says. */
+/* Prints the text of --help. */
 void args_print_help(const struct args *args, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A command line from its verb on: what getopt has to know of it, and what is wrong with it. */
+/* A command line from its verb on, in the form for getopt, with the errors that can be found in it. */
 #ifndef CMD_COMMON_LINE_H
 #define CMD_COMMON_LINE_H
 
@@ -23,12 +23,12 @@ struct args_line {
 	char letters[ARGS_LETTERS_SIZE];
 };
 
-/* Finds the verb. EH2SFRAME_USAGE. */
+/* Finds the verb; false: EH2SFRAME_USAGE. */
 bool args_line_open(
     struct args_line *line, int argc, char **argv, struct eh2sframe_error *error);
 
-/* The next option; NULL at the end of the options, and after a failure. Names of options are not shortened, or a new
- * option could change what a line means. */
+/* Returns the next option; NULL at the end of the options, and after a failure. Names of options are not shortened,
+ * or a new option could change what a line means. */
 const struct args_option *args_line_next(
     const struct args_line *line, bool *failed, struct eh2sframe_error *error);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Adds up the patterns of all files. */
 #include "cmd/common/patterns.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which patterns of --exclude-section and --exclude-symbol matched, over all files of a
- * run. */
+/* Remembers which patterns of --exclude-section and --exclude-symbol matched, over all files of a run. */
 #ifndef CMD_COMMON_PATTERNS_H
 #define CMD_COMMON_PATTERNS_H
 
@@ -22,17 +21,16 @@ ATTR_MUST_CHECK bool cmd_patterns_add(
     struct patterns *patterns, const char *option, const char *value);
 void cmd_patterns_deinit(struct patterns *patterns);
 
-/* The i-th pattern that matched nothing in a file, as eh2sframe_result_unmatched. */
+/* Gives the i-th pattern that matched nothing in a file, as eh2sframe_result_unmatched. */
 typedef bool cmd_unmatched_fn(
     const void *file, size_t i, const char **option, const char **value);
 
-/* Notes what one file says. */
+/* Adds the patterns of one file. */
 void cmd_patterns_note(
     struct patterns *patterns, cmd_unmatched_fn *unmatched, const void *file);
 
-/* Says at the end which patterns matched nothing in any file, and unless quiet how many
- * files have too few symbols. Returns the exit status of the first: 0, too, when no file
- * was looked at. */
+/* Prints at the end which patterns matched nothing in any file, and unless quiet how many files have
+ * too few symbols. Returns the exit status for them: 0, too, when there was no file. */
 int cmd_patterns_judge(const struct patterns *patterns, bool quiet);
 
 #endif

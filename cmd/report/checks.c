@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Adds up checks, and prints the sums. */
 #include "cmd/report/checks.h"
 
 #include "base/num.h"

@@ -16,7 +16,8 @@ struct report_checks {
 	json_t *groups; /* name -> {files, functions, instructions}; owned */
 };
 
-/* EH2SFRAME_NO_MEMORY. Freed with report_checks_deinit, which accepts a zeroed struct. */
+/* Begins with no file; EH2SFRAME_NO_MEMORY. Freed with report_checks_deinit, which
+ * accepts a zeroed struct. */
 ATTR_MUST_CHECK bool report_checks_init(
     struct report_checks *checks, struct eh2sframe_error *err);
 void report_checks_deinit(struct report_checks *checks);
@@ -26,10 +27,10 @@ void report_checks_deinit(struct report_checks *checks);
 ATTR_MUST_CHECK bool report_checks_add(
     struct report_checks *checks, const json_t *check, struct eh2sframe_error *err);
 
-/* The member "check" of a summary, which the caller owns. NULL: memory ran out. */
+/* Returns the member "check" of a summary, which the caller owns. NULL: memory ran out. */
 json_t *report_checks_object(const struct report_checks *checks);
 
-/* A line for each kind and column of faults, and one of totals. */
+/* Prints a line for each kind and column of faults, and one of totals. */
 void report_checks_print(const struct report_checks *checks, FILE *out);
 
 #endif

@@ -57,11 +57,11 @@ struct report_history {
 ATTR_MUST_CHECK bool report_history_read(
     struct report_history *history, const char *path, struct eh2sframe_error *err);
 void report_history_deinit(struct report_history *history);
-/* The state of the file at a path. The only file of a report is also the file alone at
- * another path. NULL when there is none. */
+/* Returns the state of the file at a path. The only file of a report is also the file
+ * alone at another path. NULL when there is none. */
 struct report_state *report_history_find(
     const struct report_history *history, const char *path, bool alone);
-/* Tells if no other file of the report has its path. */
+/* True if no other file of the report has its path. */
 bool report_history_is_only(
     const struct report_history *history, const struct report_state *state);
 
@@ -73,10 +73,10 @@ bool report_history_is_only(
  */
 json_t *report_changes(const struct report_state *old, const struct report_state *now);
 
-/* "newly refused: main, cfa-memory, 12 bytes", without a line end. */
+/* Prints "newly refused: main, cfa-memory, 12 bytes", without a line end. */
 void report_change_print(const json_t *change, FILE *out);
 
-/* Bytes of executable code without rows. */
+/* Returns the bytes of executable code without rows. */
 json_int_t report_code_uncovered(const struct report_code *code);
 
 #endif

@@ -21,14 +21,13 @@
 /* The schema of the documents, docs/report.schema.json. */
 enum { REPORT_SCHEMA = 1 };
 
-/* The object of a file that was read, which the caller owns; its status is 0. details: with lists of
- * what has no rows. NULL:
- * EH2SFRAME_NO_MEMORY. */
+/* Returns the object of a file that was read, which the caller owns; its status is 0. details: with
+ * lists of the code without rows. NULL: EH2SFRAME_NO_MEMORY. */
 json_t *report_of_result(
     struct eh2sframe_result *result, bool details, struct eh2sframe_error *error);
 
-/* The object of a check, whose status is 0; lists: with each place that is not confirmed. NULL:
- * EH2SFRAME_NO_MEMORY. */
+/* Returns the object of a check, which the caller owns; its status is 0. lists: with each place
+ * that is not confirmed. NULL: EH2SFRAME_NO_MEMORY. */
 json_t *report_of_check(
     const struct eh2sframe_check *check, bool lists, struct eh2sframe_error *error);
 
@@ -42,13 +41,13 @@ json_t *report_file_done(json_t *report, const char *path, json_t *others);
 ATTR_MUST_CHECK bool report_file_add_link(json_t *others, const char *path);
 json_t *report_file_skipped(const char *path, const char *reason);
 json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
-/* Adds to the report of a file that it is too little. */
+/* Adds the status and the reason to the report of a file that does not suffice. */
 ATTR_MUST_CHECK bool report_file_judge(json_t *report, const struct eh2sframe_error *why);
 /* Adds lines for people, which are never part of a document. */
 ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
-/* The text, which the caller frees; NULL: it has none, or memory runs out. */
+/* Returns the lines for people, which the caller frees; NULL: there are none, or memory runs out. */
 char *report_file_text(const json_t *report);
-/* A value as text, which the caller frees. NULL when value is, or memory runs out. */
+/* Returns a value as text, which the caller frees. NULL when value is, or memory runs out. */
 char *report_value_dump(const json_t *value);
 
 /* Finds the arrays of a file that have an entry for each gap, fault, function of a source and the like. Returns
@@ -126,18 +125,18 @@ void report_document_sort(struct report_document *report);
 ATTR_MUST_CHECK bool report_document_write(struct report_document *report,
     struct print_out *out, bool html, struct eh2sframe_error *err);
 
-/* The member "summary", which the caller owns. NULL: memory ran out. */
+/* Returns the member "summary", which the caller owns. NULL: memory ran out. */
 json_t *report_summary_object(const struct report_document *report);
 
 /* The parts of a document, as write.c writes them. put writes JSON, as fputs does; summary may be NULL. */
 typedef int report_put_fn(const char *text, FILE *out);
 void report_write_head(const char *summary, report_put_fn *put, FILE *out);
-/* Comes before the object of file i. */
+/* Writes what comes before the object of file i. */
 void report_write_next(size_t i, FILE *out);
 void report_write_tail(size_t n_files, FILE *out);
-/* An object with each member on a line of its own, as the library writes it. False: memory ran out. */
+/* Writes an object with each member on a line of its own, as the library does. False: memory ran out. */
 ATTR_MUST_CHECK bool report_write_members(json_t *file, FILE *out);
-/* All of a document. False: memory ran out. */
+/* Writes all of a document. False: memory ran out. */
 ATTR_MUST_CHECK bool report_write_all(
     const struct report_document *report, report_put_fn *put, FILE *out);
 
@@ -174,14 +173,14 @@ ATTR_MUST_CHECK bool report_files_end(
     struct report_files *files, struct eh2sframe_error *error);
 void report_files_deinit(struct report_files *files);
 
-/* The share of code in per cent, outermost frames apart; "?" where it is not known. */
+/* Returns the share of code in per cent, outermost frames apart; "?" where it is not known. */
 const char *report_code_percent(
     const struct report_code *code, bool executable, char text[PERCENT_SIZE]);
 /* Returns a new object with the same members, sorted by name. */
 json_t *report_sort_members(json_t *object);
 
-/* One line for people. done is the word for what was done with a file; NULL: converted,
- * or only reported. */
+/* Prints one line for people. done is the word for what was done with a file; NULL:
+ * converted, or only reported. */
 void report_print_summary(
     const struct report_document *report, const char *done, FILE *out);
 

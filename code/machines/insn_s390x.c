@@ -40,8 +40,7 @@ enum s390x_action {
 	ACTION_UPDATE,	     /* arg bytes in memory, r1 gets what was there */
 };
 
-/* Meanings of the letters of s390x_fields.c. The third member: the instruction sets the
- * condition code. */
+/* Meanings of the letters of s390x_fields.c. The third member: the instruction sets the condition code. */
 static const struct s390x_rule {
 	uint8_t action, arg;
 	bool cc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a machine to its decoder. */
+/* Finds the decoder of a machine. */
 #include "code/machines/machines.h"
 
 #include "config.h"

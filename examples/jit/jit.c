@@ -91,8 +91,7 @@ static void drop(size_t slot)
 	sections[slot] = NULL;
 }
 
-/* Result of the walk that the made functions call: the number of frames, if it reached the
- * outermost one. */
+/* Result of the walk that the made functions call: the number of frames, if it reached the outermost one. */
 static __thread size_t n_frames;
 
 static void called(void)

@@ -125,17 +125,17 @@ struct arch {
 
 extern const struct arch arch_x86_64, arch_aarch64, arch_aarch64_be, arch_s390x;
 
-/* NULL when it is none of those that occur in CFI. */
+/* Returns NULL for a type that does not occur in CFI. */
 const struct arch_reloc *arch_reloc_find(const struct arch *arch, uint32_t type);
 
-/* NULL when it is none that the machine's file has. */
+/* Returns NULL for a type that the machine's file does not have. */
 const struct arch_code_reloc *arch_code_reloc_find(
     const struct arch *arch, uint32_t type);
 
 /* True if a dynamic relocation is of thread-local storage. */
 bool arch_reloc_is_tls(const struct arch *arch, uint32_t type);
 
-/* The machine of an ELF header, or NULL when SFrame is not defined for it. */
+/* Returns the machine of an ELF header, or NULL when SFrame is not defined for it. */
 const struct arch *arch_find(uint16_t elf_machine, bool big_endian);
 
 /* For messages: the customary name of any e_machine, "machine 0xN" when unknown. is_32 is

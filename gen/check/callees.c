@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the functions that never return, and follows stubs of PLTs to them. */
 #include "gen/check/callees.h"
 
 #include <stdlib.h>

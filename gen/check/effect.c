@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Effects of functions: gathered at their ends, and applied at calls. */
 #include "gen/check/effect.h"
 
 static bool is_cfa(struct code_value value, int64_t off)

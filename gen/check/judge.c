@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Evaluates the rules of a row in a state. */
 #include "gen/check/judge.h"
 
 static struct code_value value_of(enum code_value_kind kind, uint32_t symbol, int64_t off)

@@ -31,8 +31,7 @@ struct validate_answer {
 	struct code_value found;
 };
 
-/* Compares the row's CFA, return address and caller's frame pointer with the true ones in
- * the state. */
+/* Compares the row's CFA, return address and caller's frame pointer with the true ones in the state. */
 struct validate_answer validate_row(
     const struct arch *arch, const struct cfi_row *row, const struct code_state *state);
 
@@ -45,8 +44,7 @@ bool validate_row_of(
 bool validate_is_bare(
     const struct arch *arch, const struct cfi_row *row, const struct code_state *entry);
 
-/* Fills in a state that knows what the row says and nothing else. False where a row says too
- * little. */
+/* Fills in a state that knows what the row says and nothing else. False where a row says too little. */
 bool validate_seed(
     const struct arch *arch, const struct cfi_row *row, struct code_state *state);
 

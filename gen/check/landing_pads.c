@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads call-site tables. */
 #include "gen/check/landing_pads.h"
 
 #include <stdlib.h>

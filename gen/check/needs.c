@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Follows what ends need backwards, against the moves of the instructions. */
 #include "gen/check/needs.h"
 
 #include <stdlib.h>

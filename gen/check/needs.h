@@ -73,8 +73,7 @@ void needs_edges_clear(struct needs_edges *edges);
 ATTR_MUST_CHECK bool needs_edges_add(
     struct needs_edges *edges, uint64_t from, uint64_t to);
 void needs_edges_sort(struct needs_edges *edges);
-/* Returns the index of the first edge from pc in a sorted list; the list's length if
- * there is none. */
+/* Returns the index of the first edge from pc in a sorted list; the list's length if there is none. */
 size_t needs_edges_from(const struct needs_edges *edges, uint64_t pc);
 
 /* The places of one function. Zeroed at first; its memory serves one function after the other. */
@@ -96,8 +95,7 @@ void needs_deinit(struct needs *needs);
 void needs_note(struct needs *needs, const struct code_place *place, bool next);
 struct need need_of_reg(uint8_t reg);
 struct need need_of_slot(struct code_value where);
-/* Returns the place of the return address at the entry of a function that is called as
- * the ABI says. */
+/* Returns the place of the return address at the entry of a function that is called as the ABI says. */
 struct need needs_usual_ra(const struct code_abi *abi);
 
 /* Adds an end to the place that was noted last: it returns, or hands on to a function, which finds the return address there. */

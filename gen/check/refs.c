@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sorted lists of addresses. */
 #include "gen/check/refs.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads dynamic relocations. */
 #include "gen/check/relative.h"
 
 #include "base/rd.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decides which rows of the code are safe to write. */
 #include "gen/check/repair.h"
 
 #include "gen/check/judge.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Checks the rows of one function at each of its instructions. */
 #include "gen/check/unit.h"
 
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file that is open for reading. Its bytes are mapped. libelf has read its tables,
- * and they are checked once, so that no caller meets a range outside the file.
- *
- * Others may write to the file meanwhile. What is parsed is copied before the first look at it (gen/elf/map.c), so it
- * stays as it was checked: headers, tables, names, notes, CFI, .sframe. All other bytes are code, constants and
- * data. They may be others at each look, so whoever looks at them twice calls image_own before.
+ * An ELF file that is open for reading. Its bytes are mapped. libelf has read its tables, and they are checked once,
+ * so that no caller meets a range outside the file. Others may write to the file meanwhile. What is parsed is copied
+ * before the first look at it (gen/elf/map.c), so it stays as it was checked: headers, tables, names, notes, CFI,
+ * .sframe. All other bytes are code, constants and data. They may differ at each look, so whoever reads them twice
+ * calls image_own before.
  */
 #ifndef GEN_ELF_IMAGE_H
 #define GEN_ELF_IMAGE_H
@@ -57,7 +56,7 @@ struct image {
 	struct image_pages *pages; /* for gen/elf/map.c; NULL: all bytes are memory */
 	bool borrowed;		   /* bytes are the caller's own; fd is -1 */
 	bool shared_fd;		   /* fd has its position in common with the caller's */
-	/* Where bytes is not what the file behind fd has: image_open_original put the
+	/* Ranges where bytes differs from the file behind fd: image_open_original put the
 	 * original bytes back in the mapping only. */
 	struct image_range {
 		uint64_t off;
@@ -113,8 +112,8 @@ struct image_from {
 ATTR_MUST_CHECK bool image_load(
     const struct image_from *from, struct image *image, struct err *err);
 void image_unload(struct image *image); /* accepts a zeroed struct */
-/* ERR_MALFORMED when the sections with bytes, the PT_LOADs or the PT_NOTEs, each kind by itself, name more than four
- * times the bytes of the file. A part of image_load. */
+/* Fails with ERR_MALFORMED when the sections with bytes, the PT_LOADs or the PT_NOTEs, each kind by itself, name
+ * more than four times the bytes of the file. A part of image_load. */
 ATTR_MUST_CHECK bool image_check_sums(const struct image *image, struct err *err);
 
 /*
@@ -137,29 +136,29 @@ ATTR_MUST_CHECK bool image_map(
 void image_unmap(struct image *image);
 ATTR_MUST_CHECK bool image_own_tables(const struct image *image, struct err *err);
 
-/* The first section of that name with bytes in the file, or NULL. */
+/* Returns the first section of that name with bytes in the file, or NULL. */
 const struct image_section *image_section_find(
     const struct image *image, const char *name);
 
-/* The first program header of that type, or NULL. */
+/* Returns the first program header of that type, or NULL. */
 const GElf_Phdr *image_segment_find(const struct image *image, uint32_t type);
 
-/* ERR_MALFORMED when section i has bytes that the file does not have: behind its end, others would become its. */
+/* Fails with ERR_MALFORMED when section i has bytes that the file does not have: once the file grows, others
+ * would become its. */
 ATTR_MUST_CHECK bool image_section_inside(
     const struct image *image, size_t i, struct err *err);
 
 /* True if the file bytes [off, end), which are inside of it, are zeros only. */
 bool image_is_zero(const struct image *image, uint64_t off, uint64_t end);
 
-/* len file bytes that the loader maps at addr, or NULL when they are not all file bytes.
- */
+/* Returns len file bytes that the loader maps at addr, or NULL when they are not all file bytes. */
 const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t len);
 
-/* The file bytes of a program header; NULL when they are not inside of the file. Whoever reads those of all segments takes
- * these: by address, segments could all lead to one. */
+/* Returns the file bytes of a program header; NULL when they are not inside of the file. For reading the bytes of all
+ * segments: by address, all could lead to those of one. */
 const uint8_t *image_segment_bytes(const struct image *image, const GElf_Phdr *phdr);
 
-/* The first value of a DT_* tag in PT_DYNAMIC; false when there is none. */
+/* Finds the first value of a DT_* tag in PT_DYNAMIC; false when there is none. */
 ATTR_MUST_CHECK bool image_dynamic(
     const struct image *image, int64_t tag, uint64_t *value);
 
@@ -179,16 +178,15 @@ bool image_reloc_is_tls(const struct image *image, uint32_t type);
  * type). */
 bool image_is_sframe(const struct image_section *section);
 
-/* The one segment with PF_X of a linked file that [addr, addr + len) lies inside; NULL
- * when there is none.
- */
+/* Returns the segment with PF_X of a linked file that [addr, addr + len) lies inside;
+ * NULL when there is none. */
 const GElf_Phdr *image_code_segment(
     const struct image *image, uint64_t addr, uint64_t len);
 /* True if a section is one of CFI: by name, and not empty; the second type
  * (SHT_X86_64_UNWIND) is what Clang gives it. */
 bool image_is_eh_frame(const struct image_section *section);
-/* ERR_MALFORMED when the file does not hold all of section i, which is one, and
- * ERR_UNSUPPORTED when it is compressed. */
+/* Fails with ERR_MALFORMED when the file does not hold all of section i, an .eh_frame,
+ * and with ERR_UNSUPPORTED when it is compressed. */
 ATTR_MUST_CHECK bool image_eh_frame_readable(
     const struct image *image, size_t i, struct err *err);
 
@@ -208,16 +206,16 @@ struct image_debug_frame {
 /* True if a section is .debug_frame or .zdebug_frame, with bytes in the file. */
 bool image_is_debug_frame(const struct image_section *section);
 /*
- * Looks at section i, which is one. ERR_MALFORMED when the file does not hold all of it, or
- * it cannot be what it says; ERR_UNSUPPORTED for a compression that this build cannot read.
+ * Reads the headers of section i, a .debug_frame. ERR_MALFORMED when the file does not hold all of
+ * it, or it cannot be what it says; ERR_UNSUPPORTED for a compression that this build cannot read.
  */
 ATTR_MUST_CHECK bool image_debug_frame_at(const struct image *image, size_t i,
     struct image_debug_frame *frame, struct err *err);
-/* Writes frame->size bytes. ERR_MALFORMED when they cannot be decompressed. */
+/* Writes frame->size bytes, decompressed. ERR_MALFORMED when they cannot be. */
 ATTR_MUST_CHECK bool image_debug_frame_read(const struct image *image,
     const struct image_debug_frame *frame, uint8_t *to, struct err *err);
 
-/* All of a file, one behind the other. */
+/* All .debug_frame sections of a file, one behind the other. */
 struct image_debug_frames {
 	size_t n;    /* sections */
 	size_t size; /* bytes, decompressed; 0 without such a section */
@@ -250,14 +248,14 @@ bool image_is_loader(const struct image *image);
  */
 ATTR_MUST_CHECK bool image_join_eh_frames(struct image *image, struct err *err);
 
-/* image_eh_frame and image_sframe (gen/sources/input.h) for a linked file. */
+/* As image_eh_frame and image_sframe (gen/sources/input.h), for a linked file. */
 ATTR_MUST_CHECK bool image_linked_eh_frame(const struct image *image,
     struct cfi_section *section, bool *found, uint64_t *hdr_size, struct err *err);
 ATTR_MUST_CHECK bool image_linked_sframe(const struct image *image, const uint8_t **data,
     size_t *size, uint64_t *addr, struct err *err);
 
-/* How many bytes at the end of the file are a module's signature. ERR_MALFORMED when it
- * says that it is larger than the file. */
+/* Finds how many bytes at the end of the file are a module's signature; 0: none.
+ * ERR_MALFORMED when it says that it is larger than the file. */
 ATTR_MUST_CHECK bool image_signature(
     const struct image *image, size_t *size, struct err *err);
 
@@ -267,10 +265,11 @@ struct image_build_id {
 	size_t size;
 };
 
-/* False when the file has none. */
+/* Finds the build-id; false when the file has none. */
 ATTR_MUST_CHECK bool image_build_id(const struct image *image, struct image_build_id *id);
 
-/* The address of the first code; UINT64_MAX: there is none. Without section headers, segments tell what is code. */
+/* Returns the address of the first code; UINT64_MAX: there is none. Without section headers, segments tell what is
+ * code. */
 uint64_t image_first_code(const struct image *image);
 
 #endif

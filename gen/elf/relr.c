@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads SHT_RELR. */
 #include "base/rd.h"
 #include "gen/elf/image.h"
 

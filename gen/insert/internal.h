@@ -152,8 +152,7 @@ ATTR_MUST_CHECK bool insert_check_spare(const struct image *input,
 ATTR_MUST_CHECK bool insert_grow_follow(const struct image *input,
     const struct insert_plan *plan, const struct image *output, GElf_Phdr *phdr);
 
-/* Bytes of the program header table, and of the gap in front of it in a new segment
- * (grow_table.c). */
+/* Bytes of the program header table, and of the gap in front of it in a new segment (grow_table.c). */
 static inline uint64_t insert_table_size(const struct insert_plan *plan)
 {
 	return (uint64_t)plan->n_phdrs * INSERT_PHDR_SIZE;

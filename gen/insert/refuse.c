@@ -11,9 +11,8 @@
 #include "base/num.h"
 
 /*
- * Refuses a PT_LOAD on which the layout cannot rely. The first checks find damage; the
- * last two refuse files that do run (linked with -n, or by hand), but in which "above
- * everything" has no sure meaning.
+ * Refuses a PT_LOAD on which the layout cannot rely. The first checks find damage; the last two refuse files
+ * that do run (linked with -n, or by hand), but in which "above everything" has no sure meaning.
  */
 static bool refuse_segment(
     const struct image *image, size_t i, uint64_t *end, struct err *err)

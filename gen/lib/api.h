@@ -37,7 +37,7 @@ struct eh2sframe_check {
 /* Copies err to the caller, unless ok or error is NULL; returns ok. */
 bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error);
 
-/* True if the caller gave every required pointer; sets err unless it did. */
+/* True if the caller gave every required pointer; else sets err. */
 bool api_given(bool all_given, struct err *err);
 
 /*
@@ -51,7 +51,7 @@ bool api_give(void *to, size_t to_size, const void *from, size_t size);
 bool api_text_begin(bool all_given, struct stream *stream, eh2sframe_write_fn *write,
     void *context, struct err *err);
 
-/* Lets an output replace the file, or all of its names; result is what it is of, or NULL. */
+/* Lets an output replace the file, or all of its names; result is the one that it is made from, or NULL. */
 void api_install(const struct eh2sframe_file *file, struct eh2sframe_result *result,
     struct install *install);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public interface: what an open file says of itself, its segments and its functions. */
+/* The public interface: facts about an open file, its segments and its functions. */
 #include <string.h>
 
 #include "gen/lib/api.h"

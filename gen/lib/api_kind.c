@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public interface: what a file is, for callers that look through many. */
+/* The public interface: kinds of files, for callers that look through many. */
 #include <elf.h>
 #include <string.h>
 

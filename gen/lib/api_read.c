@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public interface: what is in a result. Rows are those of the model, not of the
+ * The public interface: contents of a result. Rows are those of the model, not of the
  * encoded section. So they are the same for every version, and need no decoding. The
  * proof and tests/lib/rows.c show that the two say the same.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which functions of an object are described: those that can be as a whole. */
+/* Finds the functions of an object that can be described as a whole, and leaves out the others. */
 #include <stdlib.h>
 
 #include "base/search.h"

@@ -36,7 +36,7 @@ struct object_output {
 	bool signed_module;
 };
 
-/* Says by name which options are not for objects, and which one is needed. */
+/* Refuses options that are not for objects, and asks for the one that is needed, by name. */
 ATTR_MUST_CHECK bool object_options(const struct options *options, struct err *err);
 
 /*
@@ -48,7 +48,7 @@ ATTR_MUST_CHECK bool object_keep_whole(const struct cfi_input *input,
     struct sf_section *model, struct coverage *coverage, uint64_t *dropped,
     struct err *err);
 
-/* The sections' bytes; stats gets their sum. Sorts the model by section. */
+/* Makes the sections' bytes; stats gets their sum. Sorts the model by section. */
 ATTR_MUST_CHECK bool object_encode(const struct image *image,
     const struct options *options, struct sf_section *model, struct object_output *output,
     struct sf_encode_stats *stats, struct err *err);
@@ -58,8 +58,7 @@ ATTR_MUST_CHECK bool object_write(const struct image *image,
     const struct sf_section *model, struct object_output *output, int fd,
     struct err *err);
 
-/* Holds what was written against the input, byte by byte. ERR_INTERNAL names what is
- * off. */
+/* Compares what was written with the input, byte by byte. ERR_INTERNAL names what is off. */
 ATTR_MUST_CHECK bool object_check(const struct image *input,
     const struct object_output *output, const struct image *written, struct err *err);
 

@@ -27,7 +27,7 @@ enum code_policy {
 	CODE_POLICY_REPAIR, /* the code's own row is written where it is known, else none */
 };
 
-/* For what an object gets an .sframe each. */
+/* Parts of an object that get an .sframe each. */
 enum object_sections {
 	OBJECT_SECTIONS_ONE,   /* all of its code */
 	OBJECT_SECTIONS_GROUP, /* each group of sections, and all code that is in none */
@@ -46,7 +46,7 @@ struct glob_list {
 	size_t n, cap;
 };
 
-/* Is told the FDEs done and to do, where a stage takes long. */
+/* Gets the FDEs done and to do, where a stage takes long. */
 struct progress {
 	void (*done)(void *context, size_t done, size_t total); /* or NULL */
 	void *context;
@@ -94,21 +94,22 @@ static inline bool options_derives(const struct options *options)
 	return options->derive || options->sources & SOURCE_BIT(SOURCE_DERIVED);
 }
 
-/* The defaults. Freed with options_deinit. */
+/* Sets the defaults. Freed with options_deinit. */
 void options_init(struct options *options);
 void options_deinit(struct options *options); /* accepts a zeroed struct */
 
-/* value is NULL for an option that takes none, and is copied. ERR_USAGE, ERR_NOMEM. */
+/* Sets an option by its name. value is NULL for an option that takes none, and is copied.
+ * ERR_USAGE, ERR_NOMEM. */
 ATTR_MUST_CHECK bool options_set(
     struct options *options, const char *name, const char *value, struct err *err);
 
-/* True if what is set goes together. ERR_USAGE. */
+/* True if the options can be combined; else ERR_USAGE. */
 ATTR_MUST_CHECK bool options_check(const struct options *options, struct err *err);
 
 /* True if function starts are relative to their own field. */
 bool options_pcrel(const struct options *options);
 
-/* A deep copy. ERR_NOMEM; *copy is then zeroed. */
+/* Makes a deep copy. ERR_NOMEM; *copy is then zeroed. */
 ATTR_MUST_CHECK bool options_copy(
     const struct options *options, struct options *copy, struct err *err);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of readers. */
 #include "gen/options/reader.h"
 
 #include <stdio.h>

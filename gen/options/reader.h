@@ -40,7 +40,7 @@ extern const struct reader reader_names[READER_N_NAMES];
 /* Not in the table: it reads .eh_frame, and is a draft (gen/verify/lint_eh_frame.h). */
 #define READER_EH_FRAME "linux-eh-frame"
 
-/* NULL for a name that is not in the table. */
+/* Returns NULL for a name that is not in the table. */
 const struct reader *reader_find(const char *name);
 
 /* True if the reader of that bit reads a version for an ABI (enum sframe_abi). */
@@ -49,7 +49,7 @@ bool reader_reads(unsigned int bit, uint8_t version, uint8_t abi);
 /* True if the reader, or with NULL any that reads the version for that ABI, looks up return addresses. */
 bool reader_looks_up_returns(const struct reader *reader, uint8_t version, uint8_t abi);
 
-/* The names of the readers in a set, with ", " between; buf is of READER_WORDS_SIZE. */
+/* Writes the names of the readers in a set, with ", " between; buf is of READER_WORDS_SIZE. */
 enum { READER_WORDS_SIZE = 128 };
 const char *reader_words(unsigned int readers, char *buf);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The words for sources. */
 #include "gen/options/source.h"
 
 #include <string.h>

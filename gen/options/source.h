@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where rows come from. The first source that describes code gives its rows. */
+/* Sources of rows. The first source that describes code gives its rows. */
 #ifndef GEN_OPTIONS_SOURCE_H
 #define GEN_OPTIONS_SOURCE_H
 
@@ -24,12 +24,12 @@ enum source {
 
 /* A set of sources has a bit for each. */
 #define SOURCE_BIT(source) (1u << (source))
-/* Those that are used unless options say otherwise. Derived rows are concluded, and no record says
- * them, so a caller has to ask for them. */
+/* Sources that are used unless options say otherwise. A caller has to ask for derived rows,
+ * because they are concluded and no record holds them. */
 #define SOURCE_DEFAULT (SOURCE_BIT(SOURCE_DERIVED) - 1)
 
 const char *source_name(enum source source);
-/* NULL where it is no section. */
+/* Returns the name of the section, or NULL where the source is none. */
 const char *source_section(enum source source);
 const char *source_words(enum source source);
 

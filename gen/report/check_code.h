@@ -19,16 +19,15 @@ struct report_check {
 	struct validate_result result;
 };
 
-/* Faults alike: of one kind, in one column. */
+/* Faults of one kind and in one column. */
 struct report_check_group {
 	size_t first; /* index of the first fault; SIZE_MAX: there are none */
 	size_t n_functions;
 	uint64_t n_instructions;
 };
 
-/* Looks at the file. ERR_UNSUPPORTED when this build cannot decode the machine's code,
- * ERR_MALFORMED for a damaged object, ERR_NOTHING without CFI. Freed with report_check_deinit,
- * also after a failure. */
+/* Checks the file. ERR_UNSUPPORTED when this build cannot decode the machine's code, ERR_MALFORMED for a
+ * damaged object, ERR_NOTHING without CFI. Freed with report_check_deinit, also after a failure. */
 ATTR_MUST_CHECK bool report_check_make(const struct image *image,
     const struct options *options, struct report_check *check, struct err *err);
 /* As report_check_make, for the rows of the section that the file has: ERR_NOTHING without one.
@@ -38,33 +37,32 @@ ATTR_MUST_CHECK bool report_check_make_section(const struct image *image,
     struct report_check *check, struct err *err);
 void report_check_deinit(struct report_check *check); /* accepts a zeroed struct */
 
-/* ERR_PROOF when a row contradicts the code. */
+/* Fails with ERR_PROOF when a row contradicts the code. */
 ATTR_MUST_CHECK bool report_check_judge(
     const struct report_check *check, struct err *err);
 
-/* Rows that contradict the instructions, then a summary. verbosity as in options: -1 leaves the
- * summary out, 1 prints each place. */
+/* Prints the rows that contradict the instructions, then a summary. verbosity as in options: -1
+ * leaves the summary out, 1 prints each place. */
 void report_check_print(const struct report_check *check, int verbosity, FILE *out);
 
 struct report_check_group report_check_group_of(const struct report_check *check,
     enum validate_fault_kind kind, enum validate_column column);
 
-/* "late", "early", "missing" or "misplaced". */
+/* Returns "late", "early", "missing" or "misplaced". */
 const char *report_check_kind_name(enum validate_fault_kind kind);
-/* "CFA", "return address" or "frame pointer". */
+/* Returns "CFA", "return address" or "frame pointer". */
 const char *report_check_column_name(enum validate_column column);
-/* The rule of the row in the column that contradicts. */
+/* Returns the rule of the row in the column that contradicts. */
 const struct cfi_rule *report_check_fault_rule(const struct validate_fault *fault);
 
 enum { REPORT_CHECK_RULE_SIZE = 96 };
-/* "rsp + 16", "unchanged". */
+/* Describes a rule: "rsp + 16", "unchanged". */
 void report_check_rule_text(const struct report_check *check, const struct cfi_rule *rule,
     char text[REPORT_CHECK_RULE_SIZE]);
-/* Describes the value that the rule computes in the state of the code: "CFA + 8", "rbx of
- * the caller". */
+/* Describes the value that the rule computes in the state of the code: "CFA + 8", "rbx of the caller". */
 void report_check_found_text(const struct report_check *check, struct code_value found,
     char text[REPORT_CHECK_RULE_SIZE]);
-/* Why an FDE is neither right nor wrong, as a sentence without its end; NULL for others. */
+/* Returns why an FDE is neither right nor wrong, as a sentence without its end; NULL for others. */
 const char *report_check_doubt_reason(const struct validate_range *range);
 
 #endif

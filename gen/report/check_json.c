@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* eh2sframe check: what the instructions say of the CFI, as the object of a file in the JSON report. */
+/* eh2sframe check: the findings about the CFI, as the object of a file in the JSON report. */
 #include <stdlib.h>
 
 #include "gen/report/json_parts.h"

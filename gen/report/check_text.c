@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* eh2sframe check: what the instructions say of the CFI, as text. */
+/* eh2sframe check: the findings about the CFI, as text. */
 #include "gen/report/check_code.h"
 
 #include <inttypes.h>

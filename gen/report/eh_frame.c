@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reports what the posted reader of .eh_frame can walk. */
 #include "gen/report/eh_frame.h"
 
 #include <inttypes.h>

@@ -12,7 +12,8 @@
 ATTR_MUST_CHECK bool report_lint_eh_frame(
     const struct image *image, int verbosity, FILE *out, struct err *err);
 
-/* A line of the report, and its member; nothing and NULL for files that the reader does not read. */
+/* Prints a line of the report, or returns its member; nothing and NULL for files that the reader
+ * does not read. */
 void report_eh_frame(const struct report *report, FILE *out);
 json_t *report_eh_frame_json(const struct report *report);
 

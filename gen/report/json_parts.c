@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values that objects of files have in common, and how they are written. */
+/* Values that the objects of all files share, and how they are written. */
 #include "gen/report/json_parts.h"
 
 #include <stdlib.h>

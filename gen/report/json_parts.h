@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values that objects of files have in common, and how they are written. A value is the
+ * Values that the objects of all files share, and how they are written. A value is the
  * caller's, NULL when memory ran out.
  */
 #ifndef GEN_REPORT_JSON_PARTS_H
@@ -12,36 +12,36 @@
 #include "gen/sources/symbols_read.h"
 #include "gen/report/json.h"
 
-/* The array or object after an addition; NULL, which loops end at, when that failed. */
+/* Returns the array or object after an addition; NULL, which ends loops, when that failed. */
 json_t *report_json_kept(json_t *whole, int status);
-/* A number of bytes or things. Damaged CFI can claim more than a JSON number holds: 63 bits then. */
+/* Returns a number of bytes or things. Damaged CFI can claim more than a JSON number holds: 63 bits then. */
 json_int_t report_json_count(uint64_t count);
-/* Addresses as hexadecimal text: JSON readers keep only 53 bits of a number. */
+/* Returns an address as hexadecimal text, because JSON readers keep only 53 bits of a number. */
 json_t *report_json_address(uint64_t addr);
 /* As report_json_address; in an object, the section and the offset there. */
 json_t *report_json_place(const struct image *image, uint64_t addr);
-/* object with the name of the function at pc, if it has one, and its symbol if that differs.
- * Takes object. */
+/* Adds to object the name of the function at pc, if it has one, and its symbol if that
+ * differs. Takes object, and returns it. */
 json_t *report_json_named(json_t *object, const struct symbols *symbols, uint64_t pc);
 json_t *report_json_build_id(const struct image_build_id *id);
 
-/* These write. False: see report_json_ended. */
+/* Writes a piece of text. False, as of the functions below: see report_json_ended. */
 ATTR_MUST_CHECK bool report_json_put(struct report_json *json, const char *piece);
-/* Takes the value. */
+/* Writes a value, and takes it. */
 ATTR_MUST_CHECK bool report_json_value(struct report_json *json, json_t *value);
-/* Another member, on a line of its own; takes the value. */
+/* Writes another member, on a line of its own; takes the value. */
 ATTR_MUST_CHECK bool report_json_member(
     struct report_json *json, const char *name, json_t *value);
 
 typedef json_t *report_json_entry_fn(const void *context, size_t i);
 
-/* A member with n entries, one per line. */
+/* Writes a member with n entries, one per line. */
 ATTR_MUST_CHECK bool report_json_list(struct report_json *json, const void *context,
     const char *name, size_t n, report_json_entry_fn *entry);
 /* Yield of each source of rows, and the functions that have theirs from others than .eh_frame. */
 ATTR_MUST_CHECK bool report_json_sources(
     struct report_json *json, const struct report *report);
-/* The beginning of a file's object: what all of them have. */
+/* Writes the beginning of a file's object, which all have. */
 ATTR_MUST_CHECK bool report_json_file(
     struct report_json *json, const char *path, int status);
 /* Returns ok; else sets err to ERR_IO or ERR_NOMEM. */

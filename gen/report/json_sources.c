@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which source the rows come from, as JSON. */
+/* Sources of rows, as JSON. */
 #include "gen/report/json_parts.h"
 
 static json_t *left_of(const struct go_cfi *cfi)

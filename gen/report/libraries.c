@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Asks each library for its version. */
 #include "gen/report/libraries.h"
 
 #include <stdio.h>

@@ -105,14 +105,14 @@ struct report {
 	struct verify_held held;
 };
 
-/* A row of CFI as formulas; the caller frees it. NULL: out of memory. */
+/* Returns a row of CFI as formulas; the caller frees it. NULL: out of memory. */
 char *report_rule_text(const struct arch *arch, const struct cfi_row *row);
 
 const char *report_kind_name(enum report_kind kind);
 const char *report_beyond_name(enum coverage_beyond_kind kind);
 const char *report_stretch_name(enum report_stretch_kind kind);
 
-/* The names of symbols, of the details where they were made. */
+/* Returns the names of symbols, those of the details where they were made. */
 const struct symbols *report_symbols(const struct report *report);
 
 /* Fills report->details for the file that the report is about; once. Reads its CFI again

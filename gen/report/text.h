@@ -7,34 +7,34 @@
 
 #include "gen/report/model.h"
 
-/* The one line that a conversion prints. */
+/* Prints the one line of a conversion. */
 void report_summary(const struct report *report, FILE *out);
-/* How many bytes of code have been compared, with what, and how many the code alone gives; no end of line. */
+/* Prints how many bytes of code have been compared, with what, and how many the code alone confirms; no end
+ * of line. */
 void report_held(const struct verify_held *held, FILE *out);
 
-/* Bars: what the executable bytes of the file are. A part of report_text. */
+/* Prints bars with the kinds of executable bytes. A part of report_text. */
 void report_bars(const struct report *report, FILE *out);
 
-/* Each function with a gap, with its reasons and rules; each without CFI; and the rows that no CFI gives.
- * All need the details. */
+/* Prints each function with a gap, with its reasons and rules; each without CFI; and the rows that no CFI
+ * gives. All need the details. */
 void report_functions(const struct report *report, FILE *out);
 
-/* The text of a report; verbose adds the name and place of every gap, and what
- * each FDE costs. */
+/* Prints a report; verbose adds the name and place of every gap, and what each FDE costs. */
 void report_text(const struct report *report, bool verbose, FILE *out);
 
-/* One line per gap, as -v prints them while converting. */
+/* Prints one line per gap, as -v does while converting. */
 void report_gaps(const struct report *report, const char *indent, FILE *out);
 
-/* How the section got in, and why not in the ways before it, one line each. */
+/* Prints how the section got in, and why not in the ways before it, one line each. */
 void report_method(const struct insert_plan *plan, const char *indent, FILE *out);
 
 /* Prints the warnings, one line each: damaged records, code not compared with libdwarf, a
  * signature that no longer holds, the price of the method. */
 void report_damage(const struct report *report, FILE *out);
 
-/* A line for .debug_frame without its end, what each source gave, and each function that does not have its
- * rows from .eh_frame: nothing without .debug_frame. */
+/* Prints a line for .debug_frame without its end, what each source gave, and each function that does not
+ * have its rows from .eh_frame: nothing without .debug_frame. */
 void report_source_sizes(const struct report *report, FILE *out);
 void report_sources(const struct report *report, FILE *out);
 void report_source_pieces(const struct report *report, FILE *out);

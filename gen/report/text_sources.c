@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which source the rows come from, as text. */
+/* Sources of rows, as text. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns all FDEs into one model: sorted functions that do not overlap, and the account of
- * what is missing. */
+/* Turns all FDEs into one model: sorted functions that do not overlap, and the account of what is missing. */
 #ifndef GEN_ROWS_COLLECT_H
 #define GEN_ROWS_COLLECT_H
 

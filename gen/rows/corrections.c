@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Applies corrections to the table of an FDE. */
 #include "gen/rows/corrections.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Turns derived rows into functions of the model. */
 #include "gen/rows/derived.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Extends functions over the return address of a last call. */
 #include "gen/rows/last_calls.h"
 
 #include "gen/elf/object/object.h"

@@ -13,8 +13,7 @@
 #include "gen/arch/arch.h"
 #include "gen/sources/input.h"
 
-/* True if nothing in [start, end) is ever run, because its bytes in image are struct
- * arch's fillers. */
+/* True if nothing in [start, end) is ever run, because its bytes in image are struct arch's fillers. */
 bool padding_only(
     const struct image *image, const struct arch *arch, uint64_t start, uint64_t end);
 

@@ -24,8 +24,8 @@ struct cfi_sources {
 	struct go_source go; /* without its records; section is NULL: there is none */
 };
 
-/* Finds them as options say. ERR_MALFORMED for .eh_frame only, ERR_NOMEM. Records of Go come first, so
- * that a terminator of .eh_frame is behind them. */
+/* Finds the sections as options say. ERR_MALFORMED for .eh_frame only, ERR_NOMEM. Records of Go come
+ * first, so that a terminator of .eh_frame is behind them. */
 ATTR_MUST_CHECK bool cfi_sources_read(const struct image *image,
     const struct options *options, struct cfi_sources *sources, struct err *err);
 void cfi_sources_deinit(struct cfi_sources *sources);
@@ -34,9 +34,9 @@ void cfi_sources_deinit(struct cfi_sources *sources);
 bool cfi_sources_any(const struct image *image, const struct options *options);
 
 /*
- * Takes out Go's FDEs of code that .eh_frame describes. Takes out the FDEs of .debug_frame that begin
- * before all code of image: linkers write small numbers for functions that they discard. Of an object, those that no relocation leads
- * to; where one leads to something else, all are left out. ERR_NOMEM.
+ * Takes out Go's FDEs of code that .eh_frame describes. Takes out the FDEs of .debug_frame that begin before all code of image:
+ * linkers write small numbers for functions that they discard. In an object, it takes out those that no relocation leads to; where
+ * one leads to something else, all. ERR_NOMEM.
  */
 ATTR_MUST_CHECK bool cfi_sources_settle(const struct image *image,
     struct cfi_sources *sources, struct cfi_frames *frames, struct err *err);

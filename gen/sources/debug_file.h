@@ -14,10 +14,10 @@ struct debug_file {
 };
 
 /*
- * Finds .debug_frame for a linked image: in the debug file called name; without a name in
- * the image itself, or else in a debug file below dir, by build-id or .gnu_debuglink. name
- * and dir may be NULL. What is found but cannot be used, and a name without .debug_frame,
- * are failures: ERR_NOMEM, or why the source is left out. Without any *file has no frame.
+ * Finds .debug_frame for a linked image: in the debug file called name; without a name in the image
+ * itself, or else in a debug file below dir, by build-id or .gnu_debuglink. name and dir may be NULL.
+ * A file that is found but cannot be used, or has a name and no .debug_frame, is a failure:
+ * ERR_NOMEM, or why the source is left out. If nothing is found, *file has no frame.
  */
 ATTR_MUST_CHECK bool debug_file_open(const struct image *image, const char *name,
     const char *dir, struct debug_file *file, struct err *err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds Go's table in a file. */
 #include "gen/sources/go_source.h"
 
 #include <inttypes.h>

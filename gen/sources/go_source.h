@@ -22,10 +22,10 @@ struct go_source {
  */
 ATTR_MUST_CHECK bool image_go_source(
     const struct image *image, struct go_source *source, struct err *err);
-/* True if there is a table. */
+/* True if the file has a table. */
 bool image_has_go_source(const struct image *image);
-/* True if Go's compiler made code of it, for a machine with Go's rows; also of an object, whose table is
- * not read. */
+/* True if Go's compiler made code of the file, for a machine with Go's rows; also of an object, whose
+ * table is not read. */
 bool image_is_go(const struct image *image);
 /*
  * Adds the functions of the table with their names, which are borrowed from image; none of a damaged table.

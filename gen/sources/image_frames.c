@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes the headers of a program around CFI. */
 #include "gen/sources/image_frames.h"
 
 #include <elf.h>

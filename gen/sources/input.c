@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens files, and answers for linked files and objects alike. */
 #include "gen/sources/input.h"
 
 #include <errno.h>

@@ -18,11 +18,11 @@
 /* Opens path read-only and checks it: see image_load for what is refused. */
 ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct err *err);
 
-/* As image_open, of an open descriptor, which stays the caller's. */
+/* As image_open, for an open descriptor, which stays the caller's. */
 ATTR_MUST_CHECK bool image_open_fd(
     int fd, const char *name, struct image *image, struct err *err);
 
-/* As image_open, of bytes in memory, which are borrowed and not written to. */
+/* As image_open, for bytes in memory, which are borrowed and not written to. */
 ATTR_MUST_CHECK bool image_open_memory(const void *bytes, size_t size, const char *name,
     struct image *image, struct err *err);
 

@@ -10,7 +10,7 @@
 #include "gen/sources/input.h"
 #include "base/names/symbols.h"
 
-/* Reads them; a damaged table gives what of it is readable. False only out of memory. */
+/* Reads the names; of a damaged table, the readable part. False only out of memory. */
 ATTR_MUST_CHECK bool symbols_read(
     const struct image *image, struct symbols *symbols, struct err *err);
 

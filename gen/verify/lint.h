@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Demands of each reader of SFrame beyond the format: rules with names, each with the
- * readers and versions it belongs to. A section can be well formed and still be refused,
- * or be looked up wrongly, by one of them.
+ * Demands of each reader of SFrame beyond the format: rules with names, each with the readers and versions it
+ * belongs to. A section can be well formed and still be refused, or be looked up wrongly, by one of them.
  */
 #ifndef GEN_VERIFY_LINT_H
 #define GEN_VERIFY_LINT_H

@@ -52,10 +52,9 @@ struct sf_compact_stats {
 };
 
 /*
- * Joins neighbours that have the same single row into one function, also over padding;
- * the others stay as they are. The bytes of sf_encode never grow. Allocates nothing and
- * goes over the functions once, so max_rows and jobs have no effect. False only for an
- * unknown version or ABI. stats may be NULL.
+ * Joins neighbours that have the same single row into one function, also over padding; the others stay as
+ * they are. The bytes of sf_encode never grow. Allocates nothing and goes over the functions once, so
+ * max_rows and jobs have no effect. False only for an unknown version or ABI. stats may be NULL.
  */
 ATTR_MUST_CHECK bool sf_compact_equal(struct sf_section *section,
     const struct sf_compact_options *options, struct sf_compact_stats *stats,

@@ -31,8 +31,7 @@ static void set_from_cfa(
 		(uint8_t)how, TRUTH_CFA, .off = factored * p->data_align});
 }
 
-/* Offset of a CFA from a register: small and aligned, as real ones are, or at the edge of
- * the format. */
+/* Offset of a CFA from a register: small and aligned, as real ones are, or at the edge of the format. */
 static int64_t pick_cfa_off(struct program *p)
 {
 	static const int64_t edges[] = {0, 127, 128, 129, 32767, 32768, INT32_MAX,

@@ -68,8 +68,7 @@ static void must(bool ok, const char *what, const struct err *err)
 
 /* ---- the truth ---- */
 
-/* Returns the rules at pc, by walking over everything that was made up; *fde is the one
- * that has them. */
+/* Returns the rules at pc, by walking over everything that was made up; *fde is the one that has them. */
 static struct truth_answer wanted_at(
     const struct program *p, uint64_t pc, const struct program_fde **fde)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Collects the entries that a file names, and those that described code calls. */
 #include "gen/check/derive/entries.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Entries: addresses at which control is known to begin, or may begin, and the result of
- * following each. */
+/* Entries: addresses at which control is known to begin, or may begin, and the result of following each. */
 #ifndef GEN_CHECK_DERIVE_ENTRIES_H
 #define GEN_CHECK_DERIVE_ENTRIES_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Takes derived rows out of excluded sections and functions. */
 #include "gen/check/derive/exclude.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Subtracts the CFI and the PLTs from the executable bytes. */
 #include "gen/check/derive/gaps.h"
 
 #include <stdlib.h>

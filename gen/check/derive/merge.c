@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Keeps one cell for each byte, in which the entries' rows meet. */
 #include "gen/check/derive/merge.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Follows one entry, piece by piece of its code. */
 #include "gen/check/derive/walk.h"
 
 #include <stdlib.h>

@@ -61,8 +61,7 @@ struct derive_walker {
 	struct derive_entries *entries; /* shared; each one is written by one walker */
 	const struct code_abi *abi;
 	bool emit; /* the last look: rows are wanted, all else is known */
-	/* Blocks of code beside their own that entries have asked for: `of` is where a block
-	 * begins. */
+	/* Blocks of code beside their own that entries have asked for: `of` is where a block begins. */
 	const struct derive_uses *asked;
 	struct code_paths *paths;
 	struct code_paths_input paths_input; /* of its last run; visiting reads it, too */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The .eh_frame sections of an object as one, and where its FDEs lead. */
+/* Reads the .eh_frame sections of an object as one, and finds where its FDEs lead. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +37,7 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 	return true;
 }
 
-/* Takes all relocations, because the records have not been read yet that tell which ones
- * are for starts. */
+/* Takes all relocations, because the records have not been read yet that tell which ones are for starts. */
 bool object_link_add(struct object_links *links, const struct object_reloc *reloc,
     uint64_t base, struct err *err)
 {

@@ -31,7 +31,7 @@ struct object_symbol {
 /* Checks the symbol table, which section number user names by its sh_link. */
 ATTR_MUST_CHECK bool object_symtab_open(
     const struct image *image, size_t user, struct object_symtab *table, struct err *err);
-/* ERR_MALFORMED when there is no such symbol, or it is in no section there is. */
+/* Finds symbol i. ERR_MALFORMED when there is no such symbol, or its section does not exist. */
 ATTR_MUST_CHECK bool object_symbol(const struct object_symtab *table, uint64_t i,
     struct object_symbol *symbol, struct err *err);
 
@@ -58,20 +58,20 @@ struct object_relocs {
 	uint64_t size;
 };
 
-/* Finds them; ERR_MALFORMED or ERR_UNSUPPORTED when they are of another kind. */
+/* Finds the relocations of a section; ERR_MALFORMED or ERR_UNSUPPORTED when they are of another kind. */
 ATTR_MUST_CHECK bool object_relocs_open(const struct image *image, size_t target,
     struct object_relocs *relocs, struct err *err);
-/* Relocation i < relocs->n; its place is inside the target section. */
+/* Reads relocation i < relocs->n; its place is inside the target section. */
 ATTR_MUST_CHECK bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
     struct object_reloc *reloc, struct err *err);
-/* As object_relocs_read, of a section of code or constants. *kind is NULL where it says nothing
- * of addresses. The symbol, which exists, is not read. */
+/* As object_relocs_read, for a section of code or constants. *kind is NULL where the relocation
+ * has nothing to do with addresses. The symbol, which exists, is not read. */
 ATTR_MUST_CHECK bool object_relocs_read_code(const struct object_relocs *relocs,
     uint64_t i, struct object_reloc *reloc, const struct arch_code_reloc **kind,
     struct err *err);
 /*
- * Writes it at data + reloc->off, where data is a copy of the target section. from is
- * the address that a pcrel value is relative to.
+ * Writes the relocated value at data + reloc->off, where data is a copy of the target
+ * section. from is the address that a pcrel value is relative to.
  */
 ATTR_MUST_CHECK bool object_reloc_apply(const struct object_relocs *relocs,
     const struct object_reloc *reloc, uint8_t *data, uint64_t from, struct err *err);
@@ -80,20 +80,20 @@ ATTR_MUST_CHECK bool object_reloc_apply(const struct object_relocs *relocs,
 ATTR_MUST_CHECK bool object_layout(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_tables_find(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_groups_read(struct image *image, struct err *err);
-/* Memory for all .eh_frame sections, and then their bytes, with relocations applied. */
+/* Allocates memory for all .eh_frame sections; then reads their bytes, with relocations applied. */
 ATTR_MUST_CHECK bool object_cfi_open(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_cfi_read(struct image *image, struct err *err);
 /* Puts a relocation into a list; base is where the copy of its section begins. */
 ATTR_MUST_CHECK bool object_link_add(struct object_links *links,
     const struct object_reloc *reloc, uint64_t base, struct err *err);
-/* Sorts it. ERR_MALFORMED when two are for one place. */
+/* Sorts the list. ERR_MALFORMED when two are for one place. */
 ATTR_MUST_CHECK bool object_links_sort(struct object_links *links, struct err *err);
-/* All .debug_frame sections; what is wrong with them is in object->debug.err. */
+/* Reads all .debug_frame sections. Their faults are kept in object->debug.err. */
 void object_debug_read(struct image *image);
 /* Reads .sframe. Its faults are kept in object->sframe_err. */
 void object_sframe_read(struct image *image);
 
-/* Room behind all sections for something that has none; gives its address. */
+/* Reserves room behind all sections for something that has none; gives its address. */
 ATTR_MUST_CHECK bool object_reserve(
     struct object *object, uint64_t size, uint64_t *addr, struct err *err);
 

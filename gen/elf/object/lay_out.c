@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the sections of an object would be loaded, if it were. */
+/* Gives each section of an object the address at which it would be loaded. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@ struct object_place {
 	size_t section;
 };
 
-/* A relocation of CFI: what leads from there into another section. */
+/* A relocation of CFI, with the section that it leads to. */
 struct object_link {
 	uint64_t off;	/* of the pointer, from the start of the copy */
 	size_t section; /* where it leads; 0: to what is not defined in the object */
@@ -51,8 +51,7 @@ struct object {
 	size_t cfi_size;
 	uint64_t cfi_addr;
 	struct object_links links;
-	/* As above for .debug_frame: its addresses are places in it. Damage costs this
-	 * section alone. */
+	/* As above for .debug_frame: its addresses are places in it. Damage costs this section alone. */
 	struct object_debug {
 		uint8_t *data;
 		size_t size;
@@ -73,35 +72,33 @@ struct object {
 ATTR_MUST_CHECK bool object_open(struct image *image, struct err *err);
 void object_free(struct object *object); /* accepts NULL */
 
-/* The section of symbol i, whose own field has no room for it (SHN_XINDEX). */
+/* Returns the section of symbol i, whose own field has no room for it (SHN_XINDEX). */
 size_t object_extended(const struct image *image, size_t i);
 
-/* The section that addr is in; NULL when there is none. */
+/* Returns the section that addr is in; NULL when there is none. */
 const struct object_place *object_place_at(const struct object *object, uint64_t addr);
 /* True if [addr, addr + len) lies inside one executable section. */
 bool object_is_code(const struct image *image, uint64_t addr, uint64_t len);
 
-/* An address for people: "SECTION+0xOFFSET" in an object, "0xADDRESS" in a linked file.
- * Returns buf. */
+/* Writes an address for people: "SECTION+0xOFFSET" in an object, "0xADDRESS" in a linked
+ * file. Returns buf. */
 enum { OBJECT_WHERE = 100 };
 const char *object_where(
     const struct image *image, uint64_t addr, char buf[OBJECT_WHERE]);
 
 /*
- * The object as a linked file in memory, with the same addresses: *linked has relocations applied to
- * code and constants. Each symbol of other files has an address at which nothing is, and a symbol
- * table says which. *linked borrows image; only object_link_free frees it. ERR_MALFORMED,
- * ERR_UNSUPPORTED, ERR_NOMEM.
+ * Makes a linked file in memory of the object, with the same addresses: *linked has relocations applied to
+ * code and constants. Each symbol of other files has an address at which nothing is, and a symbol table says
+ * which. *linked borrows image; only object_link_free frees it. ERR_MALFORMED, ERR_UNSUPPORTED, ERR_NOMEM.
  */
 ATTR_MUST_CHECK bool object_link(
     const struct image *image, struct image *linked, struct err *err);
 void object_link_free(struct image *linked); /* accepts a zeroed struct */
 
 /*
- * Holds the FDEs read from object->cfi, or from object->debug, against the relocations of
- * their starts. Those without one describe code that a linker discarded (ld -r) and are taken out.
- * ERR_MALFORMED when one leads nowhere or beyond its section, and when a relocation changes
- * instructions.
+ * Compares the FDEs read from object->cfi, or from object->debug, with the relocations of their starts. Those
+ * without one describe code that a linker discarded (ld -r) and are taken out. ERR_MALFORMED when one leads
+ * nowhere or beyond its section, and when a relocation changes instructions.
  */
 ATTR_MUST_CHECK bool object_settle(
     const struct image *image, struct cfi_frames *frames, bool debug, struct err *err);

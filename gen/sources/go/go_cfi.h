@@ -33,12 +33,12 @@ struct go_cfi {
 
 /* True if this build can make rows for the machine. */
 bool go_cfi_can(enum code_machine machine);
-/* ERR_MALFORMED for a damaged table, ERR_NOMEM. cfi is zeroed by the caller. */
+/* Makes the records. cfi is zeroed by the caller. ERR_MALFORMED for a damaged table, ERR_NOMEM. */
 ATTR_MUST_CHECK bool go_cfi_make(const struct go_table *table, const struct go_text *text,
     struct go_cfi *cfi, struct err *err);
 void go_cfi_deinit(struct go_cfi *cfi); /* accepts a zeroed struct */
 
-/* "its SP moves in a way that Go's table does not tell", and so on. */
+/* Returns "its SP moves in a way that Go's table does not tell", and so on. */
 const char *go_reason_text(enum go_reason why);
 
 #endif

@@ -71,16 +71,16 @@ ATTR_MUST_CHECK bool go_table_read_header(const char *section, const uint8_t *da
 ATTR_MUST_CHECK bool go_table_read(const char *section, const uint8_t *data, size_t size,
     struct go_table *table, struct err *err);
 
-/* Function i, below n_funcs. ERR_MALFORMED. table->text is set where version needs it. */
+/* Reads function i, below n_funcs. ERR_MALFORMED. table->text is set where version needs it. */
 ATTR_MUST_CHECK bool go_table_func(
     const struct go_table *table, size_t i, struct go_func *func, struct err *err);
 
-/* The table of SP of a function that has one; levels has memory that is used again.
+/* Reads the table of SP of a function that has one; levels has memory that is used again.
  * ERR_MALFORMED, ERR_NOMEM. */
 ATTR_MUST_CHECK bool go_table_levels(const struct go_table *table,
     const struct go_func *func, struct go_levels *levels, struct err *err);
 
-/* The level at pc, which is inside of the function. */
+/* Returns the level at pc, which is inside of the function. */
 int64_t go_levels_at(const struct go_levels *levels, uint64_t pc);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A function of Go's table beside its instructions. The table tells where SP is; the instructions
- * must agree with it one after the other, and they tell where the return address and the
- * caller's frame pointer are, which the table does not.
+ * Compares a function of Go's table with its instructions. The table tells where SP is; the
+ * instructions must agree with it one after the other, and they tell where the return address and
+ * the caller's frame pointer are, which the table does not.
  */
 #ifndef GEN_SOURCES_GO_GO_WALK_H
 #define GEN_SOURCES_GO_GO_WALK_H
@@ -29,7 +29,7 @@ enum go_place {
 	GO_LOST,	/* neither */
 };
 
-/* Where the value of a register is that the caller needs. */
+/* The place of a register's value that the caller needs. */
 struct go_rule {
 	uint8_t place; /* enum go_place */
 	int64_t off;   /* of GO_SAVED, else 0 */
@@ -65,7 +65,8 @@ struct go_code {
 ATTR_MUST_CHECK bool go_walk(
     const struct go_code *code, struct go_rows *rows, enum go_reason *why);
 
-/* Why a function has no rows of which Go says that it gives SP any value: by the first instruction that does. */
+/* Returns why a function has no rows that Go marks as giving SP any value: by the first instruction that
+ * does. */
 enum go_reason go_reason_sp_write(const struct go_code *code);
 
 #endif
