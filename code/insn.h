@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One instruction as what it does to registers, to the stack and to control. Registers have the numbers that
- * each machine's psABI gives them for DWARF. Only those that can hold a frame's address or a saved register
- * are described; flags, vectors and the like are left out. An effect is exact: it holds after each run of the
- * instruction. Registers that it writes otherwise are in `writes`, those that it may write in `unsure`.
+ * One instruction as what it does to registers, to the stack and to control. Registers have
+ * the numbers that each machine's psABI gives them for DWARF. Only those that can hold a frame's
+ * address or a saved register are described; flags, vectors and the like are left out.
+ *
+ * An effect is exact: it holds after each run of the instruction. Registers that it writes
+ * otherwise are in `writes`, those that it may write in `unsure`.
  */
 #ifndef CODE_INSN_H
 #define CODE_INSN_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file that is open for reading. Its bytes are mapped. libelf has read its tables, and they are checked once,
- * so that no caller meets a range outside the file. Others may write to the file meanwhile. What is parsed is copied
- * before the first look at it (gen/elf/map.c), so it stays as it was checked: headers, tables, names, notes, CFI,
- * .sframe. All other bytes are code, constants and data. They may differ at each look, so whoever reads them twice
- * calls image_own before.
+ * An ELF file that is open for reading. Its bytes are mapped. libelf has read its tables,
+ * and they are checked once, so that no caller meets a range outside the file.
+ *
+ * Others may write to the file meanwhile. What is parsed is copied before the first look at it (gen/elf/map.c), so it
+ * stays as it was checked: headers, tables, names, notes, CFI, .sframe. All other bytes are code, constants and
+ * data. They may differ at each look, so whoever reads them twice calls image_own before.
  */
 #ifndef GEN_ELF_IMAGE_H
 #define GEN_ELF_IMAGE_H

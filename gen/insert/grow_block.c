@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the sections that move to make room for a grown program header table: before table | .interp, notes
- * | .gnu.hash, .dynsym | ... after table, grown | build-id | (unused) | ... | segment In a library or PIE the
- * unused bytes begin with a gap: patchelf adds entries to the table, and moves what is there only as far as
- * sections stand in the order of their headers. A unit is one section, or several that one program header
- * names together. A unit either shifts, which means it stays in the first page, or it moves into the new
- * segment. Only sections move whose contents only loaders and debuggers look at, by tables that are corrected
- * too. Hash tables and dynamic symbols leave the page first. What only program headers name follows where
- * that is not possible: patchelf 0.18 overwrites the first page of a file whose first section is elsewhere.
- * At last a PT_NOTE keeps the build-id alone: no loader reads the notes behind it in a static program.
+ * Chooses the sections that move to make room for a grown program header table:
+ *
+ *     before  table | .interp, notes             | .gnu.hash, .dynsym | ...
+ *     after   table, grown | build-id            | (unused)           | ... | segment
+ *
+ * In a library or PIE the unused bytes begin with a gap: patchelf adds entries to the table,
+ * and moves what is there only as far as sections stand in the order of their headers.
+ *
+ * A unit is one section, or several that one program header names together. A unit either
+ * shifts, which means it stays in the first page, or it moves into the new segment.
+ * Only sections move whose contents only loaders and debuggers look at, by tables
+ * that are corrected too. Hash tables and dynamic symbols leave the page first. What only
+ * program headers name follows where that is not possible: patchelf 0.18 overwrites the
+ * first page of a file whose first section is elsewhere. At last a PT_NOTE keeps the
+ * build-id alone: no loader reads the notes behind it in a static program.
  */
 #include "gen/insert/internal.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans the place of the section in the file, and writes and checks the file with it. There are two
- * methods (gen/options/method.h, docs/INSERTION.md): padding that is mapped anyway, or a new segment
- * above everything. A plan says which method was taken and where all goes. Writing and checking work
- * from the plan alone. Not done with libelf: its writer zero-fills between the ELF header and a moved
- * program header table, that is, all code, and reports success.
+ * Plans the place of the section in the file, and writes and checks the file. There are two
+ * methods (gen/options/method.h, docs/INSERTION.md): padding that is mapped
+ * anyway, or a new segment above everything. A plan says which method was taken and where
+ * all goes. Writing and checking work from the plan alone.
+ *
+ * Not done with libelf: its writer zero-fills between the ELF header and a moved program
+ * header table, that is, all code, and reports success.
  */
 #ifndef GEN_INSERT_INSERT_H
 #define GEN_INSERT_INSERT_H

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares the effects that code_insn_read names with what instructions do. A program without a
- * dynamic linker runs under qemu, whose log has the registers before each instruction: qemu-MACHINE
- * -singlestep -d nochain,cpu -D LOG PROGRAM step_effects MACHINE PROGRAM [lie] <LOG Each step must
- * do what the effects say, change no register that they do not name, and go where control says.
- * Memory is what stores put there; a system call may change all of it. With "lie", an effect is
- * changed, which must be found. Prints counts; status 1 after a difference.
+ * dynamic linker runs under qemu, whose log has the registers before each instruction:
+ *
+ *     qemu-MACHINE -singlestep -d nochain,cpu -D LOG PROGRAM
+ *     step_effects MACHINE PROGRAM [lie] <LOG
+ *
+ * Each step must have these effects, change no register that they do not name, and go where
+ * control says. Memory is what stores put there; a system call may change all of it. With "lie", an
+ * effect is changed, which must be found. Prints counts; status 1 after a difference.
  */
 #include <fcntl.h>
 #include <gelf.h>
