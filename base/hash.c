@@ -8,7 +8,7 @@
 struct hash_key hash_key(void)
 {
 	const void *random = (const void *)getauxval(AT_RANDOM);
-	/* Where there are none, these are not zero at least. */
+	/* Used without random bytes: not zero at least. */
 	struct hash_key key = {
 	    UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xd6e8feb86659fd93)};
 

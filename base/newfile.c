@@ -18,7 +18,7 @@
 #include "base/newfile_internal.h"
 #include "base/regular.h"
 
-/* How many names are tried before the directory is given up. */
+/* Names tried before the directory is given up. */
 #define MAX_NAMES 100
 
 void newfile_notify(const struct newfile *output, bool exists)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a new file takes the place of all names of the old one, as far as these are still its names. */
+/* Gives a new file all names of the old one, as far as these are still its names. */
 #include "base/newfile.h"
 
 #include <errno.h>
@@ -231,7 +231,7 @@ void newfile_remove_links(const struct newfile *output)
 	struct err ignored;
 	const char *base;
 
-	/* Those that a rename has used up are gone already. */
+	/* Names that a rename has used up are gone already. */
 	for (uint32_t k = 1; k <= output->n_links; k++) {
 		int dirfd = open_name(output, k, &base, temp, &ignored);
 

@@ -72,7 +72,8 @@ static bool stack_pointers_agree(
 		     : rules_agree(a, b);
 }
 
-/* How a row of .debug_frame differs from that of the other source; CFI_DEBUG_DIFF_KINDS: it does not. */
+/* Returns how a row of .debug_frame differs from that of the other source; CFI_DEBUG_DIFF_KINDS: it does
+ * not. */
 static enum cfi_debug_diff_kind rows_differ(
     const struct cfi_row *other, const struct cfi_row *debug, bool known)
 {

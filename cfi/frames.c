@@ -279,7 +279,7 @@ static bool read_cies(struct walk *w, size_t *n_fdes, struct err *err)
 	return true;
 }
 
-/* Where the CIE of the FDE rec begins, from the start of the data. */
+/* Returns where the CIE of the FDE rec begins, from the start of the data. */
 static uint64_t cie_place(const struct walk *w, const struct cfi_record *rec)
 {
 	if (w->debug)
@@ -327,8 +327,8 @@ static bool range_fits(const struct cfi_section *sec, uint64_t pc, uint64_t rang
 	       (sec->addr_size != 4 || end <= UINT32_MAX);
 }
 
-/* Where the linker has put what it discarded: 0; in .debug_frame all ones, too, or one
- * less (DWARF 6 proposes the former). */
+/* True for addresses of code that the linker discarded: 0; in .debug_frame all ones, too,
+ * or one less (DWARF 6 proposes the former). */
 static bool is_tombstone(const struct walk *w, const struct cfi_cie *cie, uint64_t pc)
 {
 	uint64_t highest = cie->addr_size == 4 ? UINT32_MAX : UINT64_MAX;

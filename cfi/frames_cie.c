@@ -104,7 +104,7 @@ static cie_fault read_sizes(
 	return NULL;
 }
 
-/* From the version to the factors; *letters becomes the augmentation. */
+/* Reads from the version to the factors; *letters becomes the augmentation. */
 static cie_fault read_cie_head(struct rd *rd, const struct cfi_section *sec,
     struct cfi_cie *cie, const char **letters)
 {

@@ -42,7 +42,7 @@ static int ask(
 	return status;
 }
 
-/* Which of the two the section is. */
+/* True for a .debug_frame. */
 static bool is_debug(const struct cfi_libdwarf *w)
 {
 	return cfi_section_debug(&w->section) != NULL;

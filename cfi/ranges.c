@@ -232,7 +232,7 @@ static bool ranges_share(struct cfi_ranges *ranges, const struct cfi_range *rang
 	return true;
 }
 
-/* Where the filling stands. */
+/* State of filling gaps from the next source. */
 struct fill {
 	const struct cfi_ranges *first; /* of the sources before */
 	size_t at; /* its first range that is not in the result yet */

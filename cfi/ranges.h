@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which FDE owns which code. In real files every byte has at most one FDE. Where two
- * cover the same byte, unwinders that search differently give different answers, so
- * neither is taken. Where .eh_frame covers a byte, what .debug_frame says of it is not
- * asked.
+ * Finds out which FDE owns which code. In real files every byte has at most one FDE. Where two cover the same
+ * byte, unwinders that search differently give different answers, so neither is taken. Where .eh_frame covers
+ * a byte, what .debug_frame says of it is not asked.
  */
 #ifndef CFI_RANGES_H
 #define CFI_RANGES_H
@@ -63,8 +62,8 @@ ATTR_MUST_CHECK bool cfi_ranges_read(
 size_t cfi_ranges_n_parts(const struct cfi_ranges *ranges, unsigned int jobs);
 size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n);
 /*
- * How many operations the expressions of the FDE may run whose first range is number i. It
- * depends on the code that only this FDE has, so that the sum is linear in the file.
+ * Returns how many operations the expressions of the FDE may run whose first range is number i. That depends
+ * on the code that only this FDE has, so that the sum is linear in the file.
  */
 uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i);
 /* As cfi_ranges_expr_ops, for an FDE of .debug_frame, by the code that it has in shared from number i on. */

@@ -229,7 +229,7 @@ static bool run_apart(const struct args *args, int *status)
 		*status = run_refuse_path(out, "an input");
 	else if (args->json_path && run_is_input(args, 1, args->json_path))
 		*status = run_refuse_path(args->json_path, "an input");
-	/* It would be written over what has just been proven. */
+	/* The report would be written over the output that has just been proven. */
 	else if (args->json_path && run_same_place(out, args->json_path))
 		*status = run_refuse_path(args->json_path, "also OUT");
 	return *status == EH2SFRAME_DONE;
@@ -275,7 +275,7 @@ static int run_pair(const struct args *args)
 	if (!run_apart(args, &status) ||
 	    (args->verb != VERB_SECTION && run_archive(args, &status)))
 		return status;
-	/* To be told of it, after OUT is new. */
+	/* SIGPIPE shows as a failed write, after OUT is new. */
 	signal(SIGPIPE, SIG_IGN);
 	if (args->verb != VERB_REMOVE && args->verbosity >= 0 && !print_can(&error))
 		return print_error(NULL, &error);

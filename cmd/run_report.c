@@ -10,7 +10,7 @@
 #include "cmd/report/gate.h"
 #include "cmd/run_internal.h"
 
-/* Where results go. */
+/* Destinations of results. */
 struct run_output {
 	FILE *text;
 	struct report_files *files; /* NULL: as text */

@@ -98,7 +98,7 @@ struct code_insn {
 	    strange; /* neither compilers nor authors of user code write it, and data often looks like it */
 	/* s390x: its effects are those of the instruction at target, which code_insn_execute adds. */
 	bool executes;
-	/* It changes what a branch depends on, and no COMPARE says to what. */
+	/* The instruction changes what a branch depends on, and no COMPARE says to what. */
 	bool ends_compare;
 	/* Applied in this order, and all before `writes`. */
 	uint8_t n_effects;

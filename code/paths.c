@@ -27,8 +27,8 @@ void code_paths_free(struct code_paths *paths)
 	free(paths);
 }
 
-/* Where instructions go on behind bytes that are none. On x86-64 they have any length, and the next
- * one is where a way leads to. */
+/* Finds where instructions go on behind bytes that are none. On x86-64 they have any length, and
+ * the next one is where a way leads to. */
 static uint64_t paths_behind_invalid(const struct code_paths *paths,
     const struct code_range *range, size_t offset, uint64_t pc)
 {

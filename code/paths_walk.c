@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 
-/* Where exceptions continue that a call at pc lets through. */
+/* Follows exceptions that a call at pc lets through to their landing pads. */
 static bool paths_land(
     struct code_paths *paths, uint64_t pc, const struct code_state *state)
 {
@@ -82,7 +82,7 @@ static bool paths_continues(struct code_paths *paths, const struct code_range *r
 	return false;
 }
 
-/* Where control goes besides the next instruction. */
+/* Follows control to wherever it goes besides the next instruction. */
 static bool paths_departs(struct code_paths *paths, uint32_t leader, uint64_t pc,
     const struct code_insn *insn, const struct code_state *state)
 {

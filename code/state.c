@@ -254,7 +254,7 @@ static void store(struct code_state *state, const struct code_abi *abi,
 	    reg_value(state, effect->index), effect->index_bits, effect->index_signed);
 	bool spare_saved;
 
-	/* Else an array on the stack, which does not reach what is saved. */
+	/* An index that is not constant is assumed to stay in its array, and so off saved values. */
 	if (value.kind == CODE_CONST)
 		address = code_value_plus(address, shifted(value, effect->shift).off);
 	if (value.kind != CODE_CONST || !code_value_is_stack(address))

@@ -48,7 +48,7 @@ enum eh2sframe_walk_machine {
 
 /* Reasons why a walk ended. Never renumbered. */
 enum eh2sframe_walk_why {
-	/* It has not ended. */
+	/* The walk has not ended. */
 	EH2SFRAME_WALK_WHY_GOES_ON = 0,
 	/* Its row says that the frame has no caller: the stack is complete. */
 	EH2SFRAME_WALK_WHY_OUTERMOST = 1,

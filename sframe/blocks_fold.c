@@ -52,7 +52,7 @@ static bool begins_with(const struct entry *block, const struct entry *prefix)
 	       memcmp(block->data, prefix->data, prefix->len) == 0;
 }
 
-/* By number, whose bytes stand for a block; of those that stay, itself. */
+/* Gives each block, by its number, the one whose bytes stand for it; one that stays is its own. */
 static void find_homes(const struct entry *entries, size_t n, uint32_t *homes)
 {
 	for (size_t i = n; i-- > 0;) {

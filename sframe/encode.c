@@ -255,10 +255,7 @@ bool sf_encode(const struct sf_section *section, const struct sf_encode_options 
 
 	ok = encoder_init(&enc, section, options, out, err) &&
 	     verify_section(&enc, err) && encode_all(&enc, err);
-	/*
-	 * So much sharing that a careful reader would take it for an attack: do
-	 * without.
-	 */
+	/* Does without sharing where a careful reader would take so much of it for an attack. */
 	if (ok && enc.n_rows / SF_ROWS_PER_BYTE_MAX >= out->size) {
 		encoder_deinit(&enc);
 		out->size = 0;

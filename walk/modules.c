@@ -283,8 +283,8 @@ static int collect_name(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
-/* It cannot be done while the loader lists files, so that a file may go away before. The loader
- * then says that it does not have it. */
+/* Keeps files only after the loader has listed them, because that cannot be done meanwhile. If
+ * a file goes away in between, the loader says that it does not have it. */
 void walk_modules_keep(struct walk_kept *kept)
 {
 	struct names names = {0};

@@ -31,7 +31,7 @@ static struct {
 	struct eh2sframe_walk_cache cache;
 	const struct walk_table *published;
 
-	/* How many walks are inside, by the turn in that they came. */
+	/* Walks that are inside, by the turn in that they came. */
 	struct {
 		size_t inside;
 		char apart[64 - sizeof(size_t)];

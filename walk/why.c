@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a walk ended, in words. */
+/* Words for why a walk ended. */
 #include "include/eh2sframe-walk.h"
 
 const char *eh2sframe_walk_why_text(enum eh2sframe_walk_why why)

@@ -147,7 +147,8 @@ bool print_open(
 	*out = (struct print_out){.file = stdout};
 	if (!path || !strcmp(path, "-"))
 		return print_can(error);
-	/* Else nothing would take the new file away when standard error is a pipe without a reader. */
+	/* Ignores SIGPIPE, or nothing would take the new file away when standard error is a pipe
+	 * without a reader. */
 	signal(SIGPIPE, SIG_IGN);
 	*out = (struct print_out){.path = path};
 	if (lstat(path, &st) < 0 && errno == ENOENT)

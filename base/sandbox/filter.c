@@ -27,7 +27,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* For all arguments. */
+/* System calls allowed with any arguments. */
 static const char *const calls_needed[] = {
     /* files */
     "access", "close", "copy_file_range", "dup", "fadvise64", "faccessat", "faccessat2",
@@ -50,7 +50,7 @@ static const char *const calls_needed[] = {
     "getegid", "geteuid", "getgid", "getpid", "getppid", "getrandom", "getrlimit",
     "getrusage", "gettid", "getuid", "sysinfo", "times", "uname"};
 
-/* They end the process. */
+/* System calls that end the process. */
 static const char *const calls_never[] = {
     /* other programs and processes */
     "execve", "execveat", "fork", "vfork", "kill", "tkill", "rt_sigqueueinfo",
@@ -142,7 +142,7 @@ static bool filter_add_cases(
 	return true;
 }
 
-/* For another machine than this one. */
+/* Makes the filter for another machine than this one. */
 static bool filter_set_arch(scmp_filter_ctx filter, uint32_t arch)
 {
 	const uint32_t native = seccomp_arch_native();

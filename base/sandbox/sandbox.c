@@ -45,7 +45,7 @@ static bool sandbox_preloaded(void)
 }
 #endif
 
-/* Why this process could not work in a sandbox; 0 when it could. */
+/* Returns why this process could not work in a sandbox; 0 when it could. */
 static int sandbox_obstacle(bool demanded)
 {
 #ifdef SANDBOX_HAS_SANITIZER
@@ -54,7 +54,7 @@ static int sandbox_obstacle(bool demanded)
 #else
 	const char *preloaded = getenv("LD_PRELOAD");
 
-	/* It translates code in this process, which needs memory that can be executed. */
+	/* Valgrind translates code in this process, which needs memory that can be executed. */
 	if (preloaded && strstr(preloaded, "/vgpreload_"))
 		return SANDBOX_VALGRIND;
 	return !demanded && sandbox_preloaded() ? SANDBOX_PRELOADED : 0;

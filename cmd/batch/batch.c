@@ -456,7 +456,7 @@ int batch_run(const struct args *args, struct archive *archive)
 	/* One process has no other to end. */
 	if (!archive)
 		batch_handle_signals();
-	/* To be told of it, after the files are new. */
+	/* SIGPIPE shows as a failed write, after the files are new. */
 	signal(SIGPIPE, SIG_IGN);
 	batch_bar_init(&run.bar, args->verbosity < 0);
 	ok = report_document_init(&run.report, &err) && batch_work(&run, &err);

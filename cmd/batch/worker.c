@@ -280,7 +280,7 @@ static bool worker_changes_are_sound(const json_t *list)
 
 static bool worker_is_sound(const json_t *report);
 
-/* Those of an archive have none themselves. */
+/* Checks the objects of an archive's members, which have no members themselves. */
 static bool worker_members_are_sound(const json_t *members)
 {
 	const json_t *member;

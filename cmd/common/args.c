@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "cmd/common/line.h"
 
-/* Those that change no byte of a result. */
+/* True for options that change no byte of a result. */
 static bool args_is_limit(enum option_id id)
 {
 	return id == OPTION_MIN_COVERAGE || id == OPTION_MIN_COVERAGE_OF ||
@@ -121,7 +121,7 @@ static bool args_pass(struct args *args, const struct args_option *option,
 {
 	char *copy = NULL;
 
-	/* It reads no SFrame, so the library, which writes for readers, has no such name. */
+	/* linux-eh-frame reads no SFrame, so the library, which writes for readers, has no such name. */
 	if (args_id(option) == OPTION_FOR && args->verb == VERB_LINT &&
 	    !strcmp(value, "linux-eh-frame"))
 		return args_note(args, OPTION_FOR, value);

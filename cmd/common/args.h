@@ -28,7 +28,7 @@ struct args {
 	/* VERB_HELP: what it is of; NULL: of all, or with tree of those for trees. */
 	const struct args_use *help;
 	struct eh2sframe_options *options; /* owned: the library's options */
-	/* Those that were given, in their order. */
+	/* Options of the library that were given, in their order. */
 	struct args_given {
 		const struct args_option *option;
 		char *value; /* owned; NULL: none */

@@ -100,7 +100,7 @@ int report_merge(const struct args *args)
 
 	if (!ok)
 		print_error(at, &err);
-	/* It would mix with a document on standard output. */
+	/* A summary would mix with a document on standard output. */
 	else if (args->report_path && strcmp(args->report_path, "-") != 0 &&
 		 args->verbosity >= 0)
 		report_print_summary(&report, NULL, stdout);

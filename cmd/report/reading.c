@@ -61,7 +61,7 @@ static json_t *reader_value(struct reader *in, struct eh2sframe_error *err)
 	json_t *value = json_loadb(in->text + in->at, in->size - in->at,
 	    JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &why);
 
-	/* Where it ends, or what is wrong with it. */
+	/* The position is the end of the value, or of the fault in it. */
 	if (value || why.position > 0)
 		in->at += (size_t)why.position;
 	if (value)

@@ -9,7 +9,7 @@
 enum {
 	X86_RSI_RDI = 1 << X86_RSI | 1 << X86_RDI,
 	X86_RAX_R8 = 1 << X86_RAX | 1 << 8,
-	/* Those that a system call by int 0x80 may change in some releases of Linux. */
+	/* Registers that a system call by int 0x80 may change in some releases of Linux. */
 	X86_INT_80 = 0xf00,
 	/* All but rbp and rsp. */
 	X86_ELSEWHERE = 0xff3f,
@@ -334,7 +334,7 @@ bool code_insn_x86_64(
 		/* Zero bytes are "add %al,(%rax)". */
 		insn->strange = !code[0] && !code[1];
 	} else {
-		/* It may have told a part before it met what it does not know. */
+		/* The common reader may have noted effects before it met what it does not know. */
 		code_insn_clear(insn);
 		if (!code_x86_read_any(code, size, &x)) {
 			insn->length = code_x86_vex_length(code, size);

@@ -35,8 +35,8 @@ static uint64_t s390x_target(const struct s390x_fields *fields)
 }
 
 /*
- * To an address in the instruction. Compilers trap with a branch to the offset in the branch
- * itself, which is 1. The bytes 0001 are not an instruction.
+ * Goes to an address in the instruction. Compilers trap with a branch to the offset in the
+ * branch itself, which is 1. The bytes 0001 are not an instruction.
  */
 static void s390x_go(
     const struct s390x_fields *fields, struct code_insn *insn, bool always)
@@ -57,7 +57,7 @@ static void s390x_go_via(struct code_insn *insn, uint8_t reg, bool always)
 		insn->control = reg == RETURN_ADDRESS ? CODE_RETURNS : CODE_JUMPS_TO;
 }
 
-/* To the operand's address. written is a register that the instruction changes before. */
+/* Goes to the operand's address. written is a register that the instruction changes before. */
 static void s390x_go_address(const struct s390x_fields *fields, struct code_insn *insn,
     bool always, uint8_t written)
 {
@@ -71,7 +71,7 @@ static void s390x_go_address(const struct s390x_fields *fields, struct code_insn
 	s390x_go_via(insn, reg, always);
 }
 
-/* To the address in r2, which the instruction may change: written is a register, too. */
+/* Goes to the address in r2, which the instruction may change: written is a register, too. */
 static void s390x_go_register(const struct s390x_fields *fields, struct code_insn *insn,
     bool always, uint8_t written)
 {

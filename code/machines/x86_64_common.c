@@ -247,7 +247,7 @@ static void x86_operand_rm(struct x86_bytes *b)
 		x86_operand_reg(b, (uint8_t)((b->modrm & 7) | (b->rex & 1) << 3), width);
 }
 
-/* Those of modrm. */
+/* Takes the operands of modrm. */
 static void x86_take_modrm(struct x86_bytes *b)
 {
 	const bool rm_last =
@@ -319,7 +319,7 @@ bool code_x86_read_common(const uint8_t *code, uint64_t size, struct x86_insn *x
 {
 	uint8_t last[X86_READ_SIZE] = {0};
 
-	/* So no byte need be counted. */
+	/* Copies the end of the code into a larger buffer, so that no byte need be counted. */
 	if (size >= sizeof(last))
 		return x86_read_whole(code, x);
 	memcpy(last, code, size);

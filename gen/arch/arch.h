@@ -110,12 +110,11 @@ struct arch {
 	const struct arch_call *calls;
 	size_t n_calls;
 	uint8_t insn_unit; /* bytes that every instruction is a multiple of */
-	/* Those that occur in CFI. Two of them are for starts in .sframe, of 4 and 8
-	 * bytes. */
+	/* Relocations that occur in CFI. Two of them are for starts in .sframe, of 4 and 8 bytes. */
 	const struct arch_reloc *relocs;
 	size_t n_relocs;
 	uint32_t reloc_start32, reloc_start64;
-	/* Those of code, as far as they say where control goes and where constants are. */
+	/* Relocations of code, as far as they say where control goes and where constants are. */
 	const struct arch_code_reloc *code_relocs;
 	size_t n_code_relocs;
 	/* Dynamic relocations of thread-local storage: their addends are no addresses. */

@@ -26,7 +26,7 @@ static int names_order(const void *a, const void *b)
 	return strcmp(a, *(const char *const *)b);
 }
 
-/* And libstdc++'s std::__throw_*. */
+/* True for a name of the list, and for libstdc++'s std::__throw_*. */
 static bool is_never_returning(const char *name)
 {
 	if (!strncmp(name, "_ZSt", 4) && strstr(name, "__throw_"))

@@ -73,7 +73,7 @@ bool validate_is_exported(const struct validate_callees *callees, uint64_t addr)
 bool validate_read_insn(
     const struct validate_callees *callees, uint64_t pc, struct code_insn *insn);
 
-/* Where a stub of a PLT loads what it jumps to: the last load into a register. */
+/* The place from which a stub of a PLT loads the address that it jumps to: the last load into a register. */
 struct validate_stub {
 	uint8_t reg; /* CODE_NO_REG: none */
 	bool named;

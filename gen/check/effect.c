@@ -59,7 +59,7 @@ static void note_through(
 		effect->through |= UINT32_C(1) << state->regs[reg].symbol;
 }
 
-/* So does a callee in the state with those of its own caller. */
+/* Notes callers' registers that a callee, called in this state, writes through. */
 static void note_callee_through(const struct code_state *before,
     const struct callee_effect *callee, struct callee_effect *effect)
 {
@@ -68,7 +68,7 @@ static void note_callee_through(const struct code_state *before,
 			note_through(before, i, effect);
 }
 
-/* It may write up to here above its CFA. */
+/* Notes that the function may write up to end above its CFA. */
 static void note_written(struct callee_effect *effect, int64_t end)
 {
 	if (end > (int64_t)effect->written && end <= INT16_MAX)
@@ -142,7 +142,7 @@ struct callee_effect callee_jump(const struct code_abi *abi,
 		note_written(&end, moved + target->written);
 		return end;
 	}
-	/* It has already taken more off the stack than its own frame. */
+	/* The function has taken more off the stack than its own frame already. */
 	if (sp.kind == CODE_CFA && moved > 0)
 		end.how = CALLEE_ODD;
 	return end;

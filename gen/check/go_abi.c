@@ -9,7 +9,7 @@ enum {
 	/* Go keeps the frame pointer in the 8 bytes below SP, and callees leave them alone. So a
 	 * function's frame pointer at its entry is 8 below the CFA. */
 	GO_FP_BELOW = 8,
-	/* Here a function that asks for more stack puts its own return address. */
+	/* Register in which a function that asks for more stack puts its own return address. */
 	GO_LINK = 3,
 	GO_MAX_STUB = 4, /* instructions */
 };
@@ -20,7 +20,8 @@ bool validate_is_go(const struct validate_worker *worker, const struct cfi_fde *
 	       cfi_fde_source(&worker->input->frames, fde) == SOURCE_GO;
 }
 
-/* It gives the goroutine a larger stack, and goes back with the return address that it got. */
+/* True for runtime.morestack, which gives the goroutine a larger stack and goes back with the
+ * return address that it got. */
 static bool is_more_stack(const struct validate_worker *worker, uint64_t target)
 {
 	const struct go_cfi *go = &worker->input->sources.go.cfi;
@@ -30,7 +31,7 @@ static bool is_more_stack(const struct validate_worker *worker, uint64_t target)
 	       strcmp(go->left[i - 1].name, "runtime.morestack") == 0;
 }
 
-/* Where an entry with few instructions goes on: runtime.morestack_noctxt sets a register first. */
+/* Returns where an entry with few instructions goes on: runtime.morestack_noctxt sets a register first. */
 static uint64_t goes_on_at(const struct validate_worker *worker, uint64_t target)
 {
 	struct code_insn insn;

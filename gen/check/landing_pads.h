@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where exceptions continue: the call-site table of a function's language-specific data (Itanium
- * C++ ABI, "Exception Handling Tables"), which C++, Rust, Ada, D and GCC's C share.
+ * Landing pads, where exceptions continue: the call-site table of a function's language-specific data
+ * (Itanium C++ ABI, "Exception Handling Tables"), which C++, Rust, Ada, D and GCC's C share.
  */
 #ifndef GEN_CHECK_LANDING_PADS_H
 #define GEN_CHECK_LANDING_PADS_H

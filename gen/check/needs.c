@@ -443,7 +443,8 @@ static bool needs_slot(
 	*where = need->where;
 	if (need->kind == NEED_SLOT)
 		return true;
-	/* It is on its way through a register that no call keeps, so nobody but the code itself writes to its slot. */
+	/* The return address is on its way through a register that no call keeps, so nobody but the code itself writes
+	 * to its slot. */
 	*where = (struct code_value){.kind = CODE_CFA, .off = abi->ra_off};
 	return need->kind == NEED_REG && (uint64_t)abi->clobbered >> need->reg & 1;
 }

@@ -4,7 +4,7 @@
 
 #include "gen/check/judge.h"
 
-/* How a row finds a value: a bit for each column and way. */
+/* Ways in which a row finds a value: a bit for each column and way. */
 enum {
 	REPAIR_CFA_SP = 1,
 	REPAIR_CFA_FP = 2,

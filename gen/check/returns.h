@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions of a file can return. One can if a way from its first byte leads to a return, through
- * calls of functions that can. So functions that only call each other, and never end otherwise, cannot.
+ * Finds out which functions of a file can return. One can if a way from its first byte leads to a
+ * return, through calls of functions that can. So functions that only call each other, and never end
+ * otherwise, cannot.
  */
 #ifndef GEN_CHECK_RETURNS_H
 #define GEN_CHECK_RETURNS_H

@@ -58,7 +58,7 @@ static bool host_read(void *context, uint64_t addr, uint8_t width, uint64_t *val
 	return validate_read(worker->image, addr, width, value);
 }
 
-/* In the first round, what follows a table is not known. */
+/* The first round does not know what follows a table. */
 static uint32_t host_entries(void *context, uint64_t addr, uint8_t width)
 {
 	struct validate_worker *worker = context;

@@ -34,7 +34,7 @@ struct validate_part {
 	struct code_value elsewhere;
 };
 
-/* For trials of the check itself. Either function can be NULL. */
+/* Hooks for trials of the check itself. Either function can be NULL. */
 struct validate_trial {
 	void *context;
 	/* Can change rows of the range before they are looked at, and take some away. */
@@ -103,8 +103,8 @@ struct validate_worker {
 	/* Functions that jumps lead to, with SP elsewhere than at entry and as there; and those of the file. */
 	struct validate_refs framed, bare;
 	const struct validate_refs *all_framed, *all_bare;
-	/* Where the row that agreed at the last place is in force; NULL: none, or it depends on more
-	 * than what a quiet place keeps. */
+	/* The range of the row that agreed at the last place; NULL: none, or it depends on more than
+	 * what a quiet place keeps. */
 	struct validate_part *agreed;
 	uint64_t agreed_start, agreed_end; /* addresses */
 	/* Results: */

@@ -142,7 +142,7 @@ static bool join(struct image *image, const struct part *parts, size_t n, struct
 	return true;
 }
 
-/* Those with records. */
+/* Lists the sections that have records. */
 static bool list_parts(
     const struct image *image, struct part *parts, size_t *n, struct err *err)
 {

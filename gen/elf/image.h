@@ -91,7 +91,7 @@ struct image_patch {
 	const uint8_t *data; /* size bytes, or NULL when all are zero */
 };
 
-/* Where the bytes of an image come from: a path, a descriptor, or memory. All borrowed. */
+/* Source of the bytes of an image: a path, a descriptor, or memory. All borrowed. */
 struct image_from {
 	const char *name;
 	int fd;		      /* duplicated; -1: name is the path */

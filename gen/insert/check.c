@@ -55,7 +55,7 @@ static bool check_plan(
 struct walk {
 	const struct image *input, *output;
 	size_t at; /* everything below has been dealt with */
-	/* Where the two may differ, and what was not compared: ascending. */
+	/* Ranges in which the two may differ, not compared so far: ascending. */
 	struct insert_range skipped[INSERT_MAX_RANGES];
 	size_t n_skipped;
 };
@@ -190,7 +190,7 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 		    want.p_filesz <= was->p_filesz)
 			return false;
 	}
-	/* It ended with the table or notes, and does so again. */
+	/* The PT_LOAD ended with the table or notes, and does so again. */
 	if (i == plan->table_load) {
 		uint64_t end = was->p_offset + was->p_filesz, last;
 

@@ -218,7 +218,7 @@ static bool check_is_abi_tag(const struct image *image, const GElf_Phdr *phdr)
 	       !memcmp(image->bytes + phdr->p_offset, heads[image->big_endian], 16);
 }
 
-/* It says nothing, or what a PT_GNU_PROPERTY of the output says, or what nothing reads. */
+/* An entry may go if it means nothing, repeats a PT_GNU_PROPERTY of the output, or is read by nobody. */
 bool insert_check_spare(const struct image *input, const struct insert_plan *plan,
     const struct image *output, size_t n)
 {

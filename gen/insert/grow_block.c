@@ -190,7 +190,7 @@ static uint64_t block_pass(const struct block *block, size_t i, uint64_t at)
 	return place_of(unit, at) + unit->size;
 }
 
-/* Where the last unit that shifts ends. */
+/* Returns the end of the last unit that shifts. */
 static uint64_t block_shifted_end(const struct block *block)
 {
 	uint64_t at = block->start + block->by;

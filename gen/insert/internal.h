@@ -122,11 +122,11 @@ enum obstacle insert_grow_table(const struct image *image,
 /* The DT_* that leads to a section of this type, when it can move, or DT_NULL. */
 int64_t insert_grow_tag(uint32_t type);
 
-/* Where a file byte of the input goes; false when it stays. */
+/* Returns where a file byte of the input goes; false when it stays. */
 bool insert_grow_moves(
     const struct insert_plan *plan, uint64_t off, uint64_t *new_off, uint64_t *new_addr);
 
-/* How many bytes of a program header of the input stay together. */
+/* Returns how many bytes of a program header of the input stay together. */
 uint64_t insert_grow_kept(const struct insert_grow *grow, const GElf_Phdr *phdr);
 
 /* Finds the tags and symbols that lead to the block, to be corrected. Returns an obstacle
@@ -202,8 +202,7 @@ static inline bool insert_table_changes(
 	return insert_table_moves(image, plan) || plan->n_phdrs != image->n_phdrs;
 }
 
-/* Where names go in the grown section name table, as offsets from its start, and its
- * size. */
+/* Offsets of names in the grown section name table, and its size. */
 struct insert_names {
 	uint64_t sframe, phdrs, undo, size;
 };

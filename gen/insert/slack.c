@@ -76,7 +76,7 @@ static bool slack_fits(const struct image *image, const struct insert_slots *slo
 	const GElf_Phdr *phdr = &image->phdrs[i];
 	uint64_t from, start, end;
 
-	/* Where the table grows to, the section cannot be. */
+	/* The PT_LOAD with the growing table has no room for the section. */
 	if (phdr->p_type != PT_LOAD || phdr->p_flags != PF_R || !phdr->p_filesz ||
 	    phdr->p_filesz != phdr->p_memsz || i == plan->table_load)
 		return false;

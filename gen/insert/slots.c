@@ -115,7 +115,7 @@ bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size)
 	       meets_shdrs(image, off, size);
 }
 
-/* By a segment or a section. */
+/* True if a segment or a section has some of the bytes. */
 static bool is_owned(const struct image *image, uint64_t off, uint64_t size, bool in_load)
 {
 	uint64_t table = image->ehdr.e_phoff;
@@ -273,7 +273,8 @@ static bool is_over_table(const struct image *image, const struct image_section 
 	       !(section->hdr.sh_flags & SHF_EXECINSTR);
 }
 
-/* In damaged files only, but there a change to one would be one to the other. */
+/* False in damaged files whose table overlaps something else, where a change to one would
+ * change the other. */
 static bool is_editable(const struct image *image)
 {
 	uint64_t table = image->ehdr.e_phoff, size = image->n_phdrs * INSERT_PHDR_SIZE;

@@ -11,7 +11,7 @@
 #include "base/rd.h"
 #include "gen/insert/internal.h"
 
-/* Where insert_image ends the record: at the section headers, or with the file. */
+/* Offset at which insert_image ends the record: at the section headers, or at the end of the file. */
 static uint64_t footer_off(const struct image *image)
 {
 	uint64_t end = image->ehdr.e_shoff ? image->ehdr.e_shoff : image->size;
@@ -92,7 +92,7 @@ static uint64_t hash_ranges(
 	return hash;
 }
 
-/* How long the file is without the signature of a module that was signed afterwards. It is
+/* Size of the file without the signature of a module that was signed afterwards. It is
  * behind all else, and nothing else changes then. */
 static uint64_t unsigned_size(const struct image *image)
 {
@@ -162,7 +162,7 @@ static bool leads_back(const struct image *image, const struct undo *undo)
 	shoff = rd_u64(&rd);
 	rd_skip(&rd, INSERT_E_PHNUM - INSERT_E_PHOFF - 16);
 	n_phdrs = rd_u16(&rd);
-	/* Then the number is in the first section header. */
+	/* With PN_XNUM the number is in the first section header. */
 	phdrs_size = n_phdrs == PN_XNUM ? 0 : (uint64_t)n_phdrs * INSERT_PHDR_SIZE;
 	rd_skip(&rd, INSERT_E_SHNUM - INSERT_E_PHNUM - 2);
 	shdrs_size = (uint64_t)rd_u16(&rd) * INSERT_SHDR_SIZE;

@@ -192,7 +192,7 @@ static bool api_place(struct eh2sframe_file *file, const char *path, struct err 
 	file->input = calloc(1, sizeof(*file->input));
 	if (!file->input)
 		return err_set_nomem(err);
-	/* Where there is none, opening it says so. */
+	/* If the path does not exist, opening it says so. */
 	file->input->path = path ? realpath(path, NULL) : NULL;
 	return true;
 }

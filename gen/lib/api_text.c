@@ -120,7 +120,7 @@ bool eh2sframe_result_add_details(
 	return api_return(ok, &err, error);
 }
 
-/* Where JSON goes. */
+/* Destination of JSON. */
 struct api_json {
 	eh2sframe_write_fn *write;
 	void *context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the model of an object to the bytes of its .sframe sections. */
+/* Makes the bytes of an object's .sframe sections from its model. */
 #include <stdlib.h>
 
 #include "gen/elf/object/object.h"

@@ -78,7 +78,7 @@ static bool whole_join_gaps(struct coverage *coverage)
 	return ok;
 }
 
-/* In place, and in order: what stays moves up. */
+/* Works in place and in order: functions that stay move up. */
 bool object_keep_whole(const struct cfi_input *input, struct sf_section *model,
     struct coverage *coverage, uint64_t *dropped, struct err *err)
 {

@@ -355,8 +355,8 @@ bool object_write(const struct image *image, const struct sf_section *model,
 	bool ok;
 
 	tail.start = (image->size + SECTION_ALIGN - 1) & ~(uint64_t)(SECTION_ALIGN - 1);
-	/* It is in front of what is new. So the file has none at its end, and its original
-	 * has it. */
+	/* The signature is in front of the new bytes. So the new file has none at its end,
+	 * and its original has it. */
 	if (!image_signature(image, &signature, err))
 		return false;
 	output->signed_module = signature > 0;

@@ -119,7 +119,7 @@ static void check_print_summary(const struct report_check *check, FILE *out)
 	fputc('\n', out);
 }
 
-/* Why FDEs that are neither right nor wrong are so. */
+/* Prints why some FDEs are neither right nor wrong. */
 static void check_print_doubts(const struct report_check *check, FILE *out)
 {
 	for (size_t i = 0; i < check->result.n_ranges; i++) {

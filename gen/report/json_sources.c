@@ -127,7 +127,7 @@ static bool put_pieces(struct report_json *json, const struct report *report)
 	return ok && (!any || report_json_put(json, "]"));
 }
 
-/* Which source the functions from start on have their rows from. */
+/* The source of the rows of a range of functions. */
 static json_t *source_range_of(const void *context, size_t i)
 {
 	const struct report *report = context;
@@ -164,7 +164,7 @@ static json_t *told_of(const void *context, size_t i)
 	return told_at(report, &report->agree[SOURCE_EH_FRAME].told[i]);
 }
 
-/* Where both sections speak. */
+/* Comparison of .eh_frame with .debug_frame, where both describe code. */
 static json_t *agree_of(const struct report *report)
 {
 	const struct cfi_debug_diff *agree = &report->agree[SOURCE_EH_FRAME];
@@ -176,7 +176,7 @@ static json_t *agree_of(const struct report *report)
 	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_DIFFER].n));
 }
 
-/* Where Go's table and .debug_frame speak. */
+/* Comparison of Go's table with .debug_frame, where both describe code. */
 static json_t *agree_go_of(const struct report *report)
 {
 	const struct cfi_debug_diff *agree = &report->agree[SOURCE_GO];

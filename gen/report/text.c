@@ -285,7 +285,7 @@ void report_gaps(const struct report *report, const char *indent, FILE *out)
 	}
 }
 
-/* Where the next function begins at a return address, or nobody's code does. */
+/* Prints last calls at whose return address the next function begins, or nobody's code is. */
 static void report_misread(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;

@@ -40,7 +40,7 @@ void report_source_sizes(const struct report *report, FILE *out)
 	fputs(made ? "; in all" : "; in both", out);
 }
 
-/* Where Go's table and .debug_frame differ, by kind. */
+/* Prints where Go's table and .debug_frame differ, by kind. */
 static void report_go_agree(const struct cfi_debug_diff *agree, FILE *out)
 {
 	static const char *const texts[CFI_DEBUG_DIFF_KINDS] = {
@@ -112,7 +112,7 @@ static void report_go_left(const struct go_source *go, FILE *out)
 	}
 }
 
-/* Where another source and .debug_frame differ. */
+/* Prints where another source and .debug_frame differ. */
 static void report_told(const struct cfi_debug_diff *agree, FILE *out)
 {
 	for (size_t i = 0; i < agree->n_told; i++)

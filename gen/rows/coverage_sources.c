@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which section the rows of each function come from. */
+/* Notes which source the rows of each function come from. */
 #include "base/search.h"
 #include "base/vec.h"
 #include "gen/elf/object/object.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much executable code a file has, whether CFI describes it or not. */
+/* Counts the executable code of a file, whether CFI describes it or not. */
 #include "gen/rows/coverage.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
 
-/* How many ranges ahead memory is asked for. */
+/* Ranges ahead of which memory is fetched. */
 enum { TEXT_AHEAD = 16 };
 
 /* Executable bytes that are in the file. */
@@ -147,7 +147,7 @@ static void text_expect(const struct text *text, const struct text_region *regio
 		__builtin_prefetch(region->bytes + (at - region->start));
 }
 
-/* From pos on, which is past what other regions have in common with this one. */
+/* Counts from pos on, which is past what other regions have in common with this one. */
 static void text_count(struct text *text, const struct text_region *region, uint64_t pos)
 {
 	while (text->start < region->end) {

@@ -155,8 +155,8 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section)
 }
 
 /*
- * How many bytes of [start, end) from its start on FDEs speak for. All of them when FDEs
- * speak for others, too: then nothing is left to a template.
+ * Returns how many bytes from the start of [start, end) FDEs describe; all, if they
+ * describe others, too: then nothing is left to a template.
  */
 static uint64_t plt_claimed(const struct cfi_ranges *ranges, uint64_t start, uint64_t end)
 {
@@ -191,7 +191,7 @@ static bool plt_stub_matches(const struct arch_plt_stub *stub, const uint8_t *co
 	       plt_bytes_match(stub, code, (uint8_t)(at + size), stub->size);
 }
 
-/* Where the parts of a PLT section that matches a template begin. */
+/* Starts of the parts of a PLT section that matches a template. */
 struct plt_parts {
 	uint64_t entries, tail; /* bytes from the section's start */
 };

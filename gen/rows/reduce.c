@@ -179,7 +179,7 @@ static enum refusal reduce_rules(const struct target *target, const struct cfi_r
 	return why;
 }
 
-/* Why a version has no words for a row that others of this or of another machine have. */
+/* Returns why a version has no words for a row that others of this or of another machine have. */
 static enum refusal reduce_beyond(enum sf_cannot cannot, const struct sf_row *row)
 {
 	switch (cannot) {

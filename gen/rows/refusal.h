@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a range of code described by CFI is not described by SFrame. A refusal is a
- * condition, not an error: it has a name, a counter in the report, a paragraph in the man
- * page and a test vector.
+ * Refusals: reasons why a range of code described by CFI is not described by SFrame. A
+ * refusal is a condition, not an error: it has a name, a counter in the report, a
+ * paragraph in the man page and a test vector.
  */
 #ifndef GEN_ROWS_REFUSAL_H
 #define GEN_ROWS_REFUSAL_H

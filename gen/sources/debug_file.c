@@ -176,7 +176,7 @@ static bool path_by_id(const struct image *image, const char *dir, char path[PAT
 	return n < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* Where the file is, by its descriptor if the kernel tells: the name may be from elsewhere. */
+/* Finds where the file is, by its descriptor if the kernel tells: the name may be from elsewhere. */
 static char *image_place(const struct image *image)
 {
 	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];

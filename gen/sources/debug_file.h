@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the .debug_frame of a file is: in the file, or in a separate debug file. */
+/* Finds the .debug_frame of a file: in the file, or in a separate debug file. */
 #ifndef GEN_SOURCES_DEBUG_FILE_H
 #define GEN_SOURCES_DEBUG_FILE_H
 

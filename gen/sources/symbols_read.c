@@ -99,7 +99,7 @@ static bool read_table(const struct image *image, const struct image_section *ta
 	strings = &image->sections[table->hdr.sh_link];
 	if (!strings->data)
 		return true;
-	/* Those of a debug file are not copied before. */
+	/* The tables of a debug file have not been copied yet. */
 	if (!image_own(image, strings->data, strings->hdr.sh_size, err) ||
 	    !image_own(image, table->data, table->hdr.sh_size, err))
 		return false;

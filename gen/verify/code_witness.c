@@ -103,7 +103,7 @@ static bool witness_read(const void *context, uint32_t index, struct cfi_table *
 
 /* ---- ranges ---- */
 
-/* Where the code of a function ends: what it describes behind a last call is none. */
+/* Returns where the code of a function ends: what it describes behind a last call is none. */
 static uint64_t witness_func_end(
     const struct code_witness *witness, const struct sf_func *func)
 {
@@ -185,8 +185,8 @@ static uint64_t witness_lower(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Where the next range ends that begins at pc: func and cfi (NULL: none is left) are those that
- * hold pc or come next. */
+/* Returns where the next range ends that begins at pc: func and cfi (NULL: none is left) are
+ * those that hold pc or come next. */
 static uint64_t witness_end(
     const struct witness_func *func, const struct cfi_range *cfi, uint64_t pc)
 {

@@ -140,7 +140,7 @@ static bool lint_high(struct sf_loc loc)
 	return loc.reg > SF_REG_MAX;
 }
 
-/* Where the last row has to begin before. */
+/* Returns the end before which the last row has to begin. */
 static uint32_t lint_rows_end(const struct sf_func *func)
 {
 	return func->pcmask && func->rep_size ? func->rep_size : func->size;
@@ -256,7 +256,7 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 	run->n_rows += f->n_rows;
 }
 
-/* Where the section is, which a reader in memory finds by the program headers alone. */
+/* Checks the place of the section, which a reader in memory finds by the program headers alone. */
 static void lint_segments(struct lint_run *run)
 {
 	const struct sf_view *view = run->view;

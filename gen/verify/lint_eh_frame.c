@@ -42,7 +42,7 @@ struct lint_eh_table {
 	struct rd rd;		/* stands at the first entry */
 	uint64_t n;		/* entries in the file */
 	uint8_t encoding;	/* of both pointers of an entry */
-	/* Those that lead to an FDE, or what a linker would have made. */
+	/* Entries that lead to an FDE, or that a linker would have made. */
 	struct lint_eh_entry {
 		uint64_t pc;
 		const struct cfi_fde *fde;

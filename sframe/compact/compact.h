@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a model to a smaller one that gives the same answers: where one function's rows
- * end and the next one's begin is nothing that a reader asks for, so the text is cut anew
- * into pieces that cost the fewest bytes. A piece may hold several functions, or end
- * inside of one; in front of the next function of the same piece, padding carries the
- * row before it.
+ * Turns a model into a smaller one that gives the same answers: where one function's rows end and the next
+ * one's begin is nothing that a reader asks for, so the text is cut anew into pieces that cost the fewest
+ * bytes. A piece may hold several functions, or end inside of one; in front of the next function of the same
+ * piece, padding carries the row before it.
  */
 #ifndef SFRAME_COMPACT_COMPACT_H
 #define SFRAME_COMPACT_COMPACT_H

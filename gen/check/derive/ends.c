@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the ways of an entry end, and what that says of the places in front of their ends. */
+/* Judges how the ways of an entry end, and what that means for the places before their ends. */
 #include "gen/check/derive/walk.h"
 
 #include <stdlib.h>
@@ -113,8 +113,8 @@ static bool end_is_stub(const struct derive_walker *walker, uint64_t addr)
 	return false;
 }
 
-/* True if SP or the frame pointer has another value than at entry. It is no fact that one is not known: what a callee
- * does may be found out later. */
+/* True if SP or the frame pointer has another value than at entry. An unknown value does not count, because what a
+ * callee does may be found out later. */
 static bool end_is_elsewhere(const struct code_abi *abi, const struct code_state *after)
 {
 	const struct code_value sp = after->regs[abi->sp], fp = after->regs[abi->fp];
@@ -192,7 +192,8 @@ static uint8_t end_jumps_to(struct derive_walker *walker, const struct code_plac
 {
 	/* The scratch register has what the jump itself has loaded. */
 	const uint8_t kind = after->regs[place->insn->via].kind;
-	/* By all ways that come here. By some of them alone, it has been followed for nothing. */
+	/* True if all ways that come here agree on the target. If only some do, it has been
+	 * followed for nothing. */
 	const bool known = kind == CODE_CONST || (kind == CODE_TABLE && after->table.n);
 	struct callee_effect end;
 

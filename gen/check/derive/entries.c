@@ -341,7 +341,7 @@ static bool scan_range(struct entries_scan *scan, const struct cfi_range *range)
 		if (!scan_insn(scan, range->start + at, &insn, &state))
 			return false;
 	}
-	/* It runs into what is behind it. */
+	/* The last instruction may run into the code behind it. */
 	return (insn.control != CODE_CONTINUES && insn.control != CODE_BRANCHES) ||
 	       scan_jump(scan, range->end - 1, range->end);
 }

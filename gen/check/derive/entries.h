@@ -46,7 +46,8 @@ struct derive_entries {
 	size_t n, cap;
 };
 
-/* Adds an entry, or a reason to one. row is for FRAGMENT alone, else NULL. False: out of memory. */
+/* Adds an entry, which derive_entries_sort joins with others of its address. row is for FRAGMENT
+ * alone, else NULL. False: out of memory. */
 ATTR_MUST_CHECK bool derive_entries_add(struct derive_entries *entries, uint64_t addr,
     uint8_t origin, const struct cfi_row *row);
 /* Sorts the new entries, from index first on, and joins them with the others. */

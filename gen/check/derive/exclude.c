@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-/* Where sections begin; ascending. */
+/* Starts of sections; ascending. */
 struct starts {
 	uint64_t *list; /* owned */
 	size_t n;

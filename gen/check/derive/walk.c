@@ -17,8 +17,9 @@ enum {
 	WALK_MAX_CUTS = 64
 };
 /*
- * Nor is one that leads into a block of code beside its own that more entries ask for: all of them together would
- * take the square of the file's size. Cold parts of other functions are beside its own there, so blocks are small.
+ * A function is not followed to its end, either, if it leads into a block of code beside its own that more entries
+ * ask for: all of them together would take the square of the file's size. Cold parts of other functions are beside
+ * its own there, so blocks are small.
  */
 enum { WALK_BLOCK = 256, WALK_MAX_ASKING = 64 };
 
@@ -278,7 +279,7 @@ static bool walk_is_partial(struct derive_walker *walker, const struct code_rang
 }
 
 /*
- * Where a jump may lead to any place of the function, nothing is known of all ways to any of them. One that
+ * A jump that may lead to any place of the function leaves all ways to all places in doubt. A jump that
  * leaves the function as a tail call does can be that of a switch only if there is code that no other way
  * leads to.
  */

@@ -168,8 +168,8 @@ static const char *settle_name(const struct settling *settling)
 }
 
 /*
- * Where an FDE leads, by the relocation of its start. That its address is inside some
- * section is not enough: the next one's code may be there by accident of the layout.
+ * Finds where an FDE leads, by the relocation of its start. That its address is inside
+ * some section is not enough: the next one's code may be there by accident of the layout.
  */
 static bool settle_one(const struct settling *settling, const struct object_link *link,
     const struct cfi_fde *fde, struct err *err)

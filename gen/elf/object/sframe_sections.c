@@ -107,7 +107,7 @@ static bool sframe_add(
 	return ok;
 }
 
-/* In one piece, and without what is gone. */
+/* Joins the sections, without the functions that are gone. */
 static bool sframe_join(
     struct object *object, const struct sf_join *join, struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why functions have no rows. */
+/* Reasons why functions have no rows. */
 #include "gen/sources/go/go_cfi.h"
 
 const char *go_reason_text(enum go_reason why)

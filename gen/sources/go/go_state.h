@@ -43,7 +43,7 @@ struct go_state {
 	bool behind_call; /* only fillers are between a call and pc */
 	/* Constants that the code loads from its own bytes, behind pc; equal: none. */
 	uint64_t data_start, data_end;
-	/* Where SP is not as the table says, and where it is: the CFA plus this. */
+	/* The address where SP is not as the table says, and its value there: the CFA plus this. */
 	uint64_t split_pc;
 	int64_t split_sp;
 	uint64_t

@@ -21,7 +21,7 @@ static void find_level(struct go_state *walk, uint64_t pc)
 	walk->level_sp = walk->abi->sp_off - levels->list[after - 1].below;
 }
 
-/* By the table. Most questions are about the level of the last one. */
+/* SP by the table. Most questions are about the level of the last one. */
 static inline int64_t sp_at(struct go_state *walk, uint64_t pc)
 {
 	if (pc < walk->level_start || pc >= walk->level_end)
@@ -165,7 +165,7 @@ static bool agrees(
 	return insn->control != CODE_RETURNS || walk->sp == walk->abi->sp_off;
 }
 
-/* So many registers are loaded behind a stack check at most, with room to spare. */
+/* Most registers that are loaded behind a stack check, with room to spare. */
 enum { MAX_RELOADS = 64 };
 
 /*
