@@ -68,7 +68,7 @@ static char *resolve_absolute(const char *path, struct err *err)
 	return whole;
 }
 
-/* The path of the new file: as above, or a name in the directory of the process. */
+/* Returns the path of the new file: as resolve_absolute, or a name in the directory of the process. */
 static char *newfile_resolve(const char *path, struct err *err)
 {
 	struct stat st;
@@ -84,7 +84,7 @@ static char *newfile_resolve(const char *path, struct err *err)
 	return name;
 }
 
-/* Says if a new file at the target would take the input's place. It does, too, where another file
+/* True if a new file at the target would take the input's place, also where another file
  * is there by now, or none. */
 static bool is_in_place(const struct newfile *output)
 {
@@ -195,10 +195,7 @@ static bool create_temp(struct newfile *output, bool plain, struct err *err)
 	return output->fd >= 0;
 }
 
-/*
- * Make the temporary file now: a directory without permission is then found before any
- * work is done.
- */
+/* Makes the temporary file now: a directory without permission is then found before any work is done. */
 bool newfile_begin(const char *path, struct newfile_input *input,
     const struct newfile_watch *watch, struct newfile *output, struct err *err)
 {

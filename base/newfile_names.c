@@ -26,7 +26,7 @@ static bool is_unchanged(const struct stat *was, const struct stat *is)
 	       is->st_uid == was->st_uid && is->st_gid == was->st_gid;
 }
 
-/* How many names the new file gets. */
+/* Returns the number of names that the new file gets. */
 static uint32_t n_names(const struct newfile *output)
 {
 	return output->in_place && output->input->names.n ? output->input->names.n : 1;
@@ -118,8 +118,8 @@ static bool rename_name(struct newfile *output, uint32_t k, const struct stat *e
 	return ok;
 }
 
-/* Names less, by us or by an upgrade, change the time of the input's inode, as any change of it does. So what
- * else can be seen of it must be what was expected. */
+/* Expects an inode with fewer names: removing a name, by us or by an upgrade, changes the
+ * time of the inode as any change of it does, so everything else must be as it was. */
 static void expect_less(const struct newfile *output, struct stat *expected)
 {
 	struct stat st, same = *expected;

@@ -12,7 +12,7 @@
 /* Non-blocking, in case that a pipe takes the file's place meanwhile. */
 enum { REGULAR_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
-/* Holes may take so many bytes, or so many times those that there are. */
+/* Limits of holes: so many bytes, or so many times the bytes of data. */
 enum { MAX_HOLES = 64 << 20, HOLES_TIMES = 64, MAX_SPARSE = 16 << 20, BLOCK = 512 };
 
 /* Closes a descriptor, and keeps errno. */
@@ -84,7 +84,7 @@ ssize_t regular_read(int fd, void *to, size_t size, uint64_t off)
 	return (ssize_t)n;
 }
 
-/* Asks for data until there is enough. What the file system does not know counts as data. */
+/* Asks the file system for data until there is enough. Where it does not know, all counts as data. */
 static bool regular_has_data(int fd, off_t end, uint64_t enough)
 {
 	uint64_t sum = 0;

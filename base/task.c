@@ -64,7 +64,7 @@ void task_run_all(void (*run)(void *context), void *contexts, size_t size, size_
 	size_t n_tasks = n < TASK_MAX_ALL ? n : TASK_MAX_ALL;
 	char *context = contexts;
 
-	/* The caller runs the last one, and those that get no task. */
+	/* The caller does the last one's work, and that of tasks without a thread. */
 	for (size_t i = 0; i + 1 < n_tasks; i++)
 		task_start(&tasks[i], run, context + i * size);
 	for (size_t i = n_tasks ? n_tasks - 1 : 0; i < n; i++)

@@ -4,7 +4,7 @@
 
 #include "cfi/pointer.h"
 
-/* Stands behind length and ID of a record that the walk has read before. */
+/* Stands behind length and ID of a record that was read before. */
 static void augment_begin(const struct cfi_frames *frames, uint64_t off, struct rd *rd)
 {
 	const struct cfi_section *sec = &frames->section;

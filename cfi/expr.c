@@ -10,7 +10,8 @@
 
 #define EXPR_MAX_OPS 1000u
 #define EXPR_MAX_STACK 64u
-/* Bounds one evaluation over all load addresses that are tried; a short expression has them all. */
+/* Bounds the operations over all load addresses that are tried for one expression; most expressions
+ * stay far below. */
 #define EXPR_MAX_ALL_OPS (4 * EXPR_MAX_OPS)
 
 /* Any multiple of the page size, to tell results that depend on where the file is loaded. */

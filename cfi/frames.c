@@ -196,7 +196,7 @@ static inline bool next_record(struct walk *w, struct cfi_record *rec)
 	return true;
 }
 
-/* All that cies_alike compares: CIEs that differ in what is left out would be one long chain. */
+/* Hashes all that cies_alike compares, or CIEs that differ in the rest would be one long chain. */
 static uint32_t cie_hash(const struct cfi_section *section, const struct cfi_cie *cie)
 {
 	const uint64_t words[] = {
@@ -224,8 +224,8 @@ static bool cies_alike(
 }
 
 /*
- * Finds the first CIE that says what the last one says. Linkers join CIEs of .eh_frame, but
- * .debug_frame has one for each object; what comes later is cheaper for FDEs of one CIE.
+ * Finds the first CIE with the contents of the last one. Linkers join CIEs of .eh_frame,
+ * but .debug_frame has one for each object; later stages are cheaper for FDEs of one CIE.
  */
 static bool find_alike(struct walk *w)
 {
@@ -387,7 +387,7 @@ static void read_fde(struct walk *w, const struct cfi_record *rec)
 		    .off = rec->off, .pc = pc.value, .range = range.value};
 		fde->cie = index;
 		fde->program_off = rd.pos;
-		/* No record that is read is larger. */
+		/* Fits, because no larger record is read. */
 		fde->program_len = (uint32_t)(rec->end - rd.pos);
 		f->n_fdes++;
 	}
@@ -425,7 +425,7 @@ static void enter(struct walk *w, size_t i)
 	w->last_cie = UINT32_MAX;
 }
 
-/* Without parts it is one. */
+/* A section without parts counts as one part. */
 static void take_section(struct cfi_frames *frames, const struct cfi_section *section)
 {
 	*frames = (struct cfi_frames){.section = *section};

@@ -35,8 +35,8 @@ void cfi_interp_deinit(struct cfi_interp *interp)
 }
 
 /*
- * The state so far holds up to the location loc. False on error, and, with *done, when
- * the rest describes nothing inside the FDE.
+ * Ends the state at the location loc. False on error, and, with *done, when the rest
+ * describes nothing inside the FDE.
  */
 static inline bool advance_to(struct cfi_run *r, uint64_t loc, bool *done)
 {

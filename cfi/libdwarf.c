@@ -202,7 +202,7 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 		    &reader->same, status, error, "cannot read the range of an FDE", err);
 	t->start = start;
 	t->end = start;
-	/* All ones, or one less: what was discarded. */
+	/* All ones, or one less, mean that the linker discarded the function. */
 	if (cfi_section_debug(&reader->section) && start >= UINT64_MAX - 1)
 		return true;
 	if (__builtin_add_overflow(start, range, &t->end))

@@ -18,8 +18,8 @@ enum { RANGE_DIGIT_BITS = 14, RANGE_DIGITS = 1 << RANGE_DIGIT_BITS };
 
 /* Operations that the expressions of an FDE may cost: a base, and more for each byte of its code. */
 enum { EXPR_OPS = 1024, EXPR_OPS_PER_BYTE = 64 };
-/* Bytes of code for one of CFI, and for any CFI at all. Compilers have about ten; a large PLT with nothing else has more, and
- * needs little. The code itself is not always in the file, and the file is not always as large. */
+/* Bytes of code that a byte of CFI may claim, and that any CFI may. Compilers have about ten; a large PLT with nothing else
+ * has more, and needs few operations. The code itself is not always in the file, and the file is not always as large. */
 enum { CODE_PER_BYTE = 16, CODE_OF_ANY = 65536 };
 
 struct range_key {
@@ -187,7 +187,7 @@ static bool ranges_collect(struct cfi_ranges *ranges, struct range_key *keys, si
 	return true;
 }
 
-/* The ranges of the FDEs [first, last), which are of one section. */
+/* Collects the ranges of the FDEs [first, last), which belong to one section. */
 static bool ranges_of(
     const struct cfi_frames *frames, size_t first, size_t last, struct cfi_ranges *ranges)
 {
@@ -219,7 +219,7 @@ static bool ranges_of(
 	return ok;
 }
 
-/* Adds what a range shares with one of the source before. */
+/* Adds the part that a range has in common with one of the sources before. */
 static bool ranges_share(struct cfi_ranges *ranges, const struct cfi_range *range,
     uint64_t start, uint64_t end)
 {
@@ -278,7 +278,7 @@ static bool fill_part(
 	return fill->n_parts++ >= CFI_MAX_PARTS || fill_append(fill, &part);
 }
 
-/* Puts in what the sources before leave of a range. */
+/* Adds the parts of a range that the sources before leave. */
 static bool fill_range(struct fill *fill, const struct cfi_range *range)
 {
 	const struct cfi_ranges *first = fill->first;
@@ -286,7 +286,7 @@ static bool fill_range(struct fill *fill, const struct cfi_range *range)
 
 	if (!fill_copy(fill, at))
 		return false;
-	/* The one before may reach into it. */
+	/* The range before may reach into this one. */
 	for (size_t i = fill->at ? fill->at - 1 : 0;
 	     i < first->n && first->list[i].start < range->end; i++) {
 		const struct cfi_range *owner = &first->list[i];
@@ -306,7 +306,7 @@ static bool fill_range(struct fill *fill, const struct cfi_range *range)
 	return fill_part(fill, range, at, range->end);
 }
 
-/* Fills what ranges leaves uncovered from second, and tells what both have. */
+/* Fills the code that ranges leaves uncovered from second, and lists the code that both have. */
 static bool ranges_fill(struct cfi_ranges *ranges, const struct cfi_ranges *second)
 {
 	struct cfi_ranges filled = {.n_duplicates = ranges->n_duplicates,

@@ -57,7 +57,8 @@ static inline void copy_rule(struct cfi_rule *to, const struct cfi_rule *from)
 	to->array = from->array;
 }
 
-/* One register in two roles: the CIE decides which is the return address. */
+/* Gives both columns the rule of a register that has two roles: the CIE decides which
+ * register is the return address. */
 static inline void share_roles(const struct cfi_run *r, struct cfi_row *row)
 {
 	if (r->cie->ra_reg == r->in->machine.fp_reg)

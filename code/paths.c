@@ -71,8 +71,8 @@ static bool paths_mark_back(struct code_paths *paths, size_t i)
 }
 
 /*
- * Code that no way led to, in one range. Where no instruction goes on to bytes that are none, they are data,
- * and so can be what follows: it is left alone up to where a way ends.
+ * Seeds code that no way led to, in one range. Where no instruction goes on to bytes that are none, they are
+ * data, and so can be what follows: it is left alone up to where a way ends.
  */
 static bool paths_seed_range(struct code_paths *paths, size_t i)
 {
@@ -164,7 +164,7 @@ bool code_paths_run(
 	return true;
 }
 
-/* The instructions of one leader's walk. */
+/* Visits the instructions of one leader's walk. */
 static bool paths_visit_walk(const struct code_paths *paths, uint32_t leader,
     bool (*visit)(void *context, const struct code_place *place), void *context)
 {

@@ -7,7 +7,7 @@
 /* Bytes between functions or blocks, and the longest instruction. */
 enum { PATHS_MAX_PADDING = 80 };
 
-/* The address behind the filler at pc; pc where it is none. */
+/* Returns the address behind the filler at pc; pc where there is none. */
 static uint64_t paths_filler_end(
     const struct code_paths *paths, const struct code_range *range, uint64_t pc)
 {
@@ -48,7 +48,8 @@ static bool paths_table_is_loose(const struct code_table *table)
 /* Targets of a table that are kept for the next jump by it. */
 enum { PATHS_MAX_TARGETS = UINT16_MAX };
 
-/* The interpreter of a language jumps by one table from many places. */
+/* Opens a table, or goes on with the open one: the interpreter of a language jumps by one
+ * table from many places. */
 static void paths_table_open(struct code_paths *paths, const struct code_table *table)
 {
 	if (paths->table.at != table->at || paths->table.start != table->start ||
@@ -75,7 +76,7 @@ static bool paths_table_read(struct code_paths *paths, uint32_t i, uint64_t *tar
 	if (table->is_signed && table->width < 8)
 		value = (value ^ sign) - sign;
 	*target = table->start + (value << table->shift);
-	/* Without memory for it, it is read again. */
+	/* Without memory for the target, it is read again. */
 	if (i == paths->n_targets && i < PATHS_MAX_TARGETS &&
 	    vec_reserve(&paths->targets, &paths->cap_targets, (size_t)i + 1))
 		paths->targets[paths->n_targets++] = *target;
@@ -143,9 +144,9 @@ static bool paths_begins_at(const struct code_paths *paths, uint64_t target)
 }
 
 /*
- * A table whose index has no bound. It reaches to the next address that the code refers to. Those entries
- * count that lead to where an instruction must begin. More may do so once the ways from them have been
- * followed.
+ * Jumps by a table whose index has no bound, and which reaches to the next address that
+ * the code refers to. Those entries count that lead to where an instruction must begin.
+ * More may do so once the ways from them have been followed.
  */
 static bool paths_jump_by_open_table(struct code_paths *paths, uint32_t leader,
     uint64_t pc, const struct code_state *state)
@@ -173,7 +174,7 @@ static bool paths_jump_by_open_table(struct code_paths *paths, uint32_t leader,
 	    paths, &paths->again, &paths->n_again, &paths->cap_again, leader);
 }
 
-/* All entries of the table, or none when one of them cannot be. */
+/* Jumps to all entries of the table, or to none when one of them cannot be a target. */
 static bool paths_jump_by_table(
     struct code_paths *paths, uint64_t pc, const struct code_state *state)
 {

@@ -130,7 +130,8 @@ void code_paths_step(const struct code_paths *paths, struct code_state *state,
 		host->kept(host->context, pc, insn, &before, state);
 }
 
-/* Most jumps go forward. So a leader's other ways have mostly been followed when its turn comes. */
+/* Orders leaders by address. Most jumps go forward, so a leader's other ways have mostly
+ * been followed when its turn comes. */
 static bool paths_before(const struct code_paths *paths, size_t a, size_t b)
 {
 	return paths->leaders[paths->queue[a]].pc < paths->leaders[paths->queue[b]].pc;

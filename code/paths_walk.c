@@ -52,7 +52,7 @@ static bool paths_returns(struct code_paths *paths, const struct code_range *ran
 	if (!call->returns) {
 		if (!paths_behind_fillers(paths, range, place + length, &next))
 			return false;
-		/* Decoding moved it. */
+		/* Decoding has moved the call. */
 		call = code_paths_insn_at(paths, place);
 		call->returns = host->returns(host->context, pc, &call->insn, next, state)
 				    ? PATHS_CALL_RETURNS
@@ -109,8 +109,8 @@ static bool paths_departs(struct code_paths *paths, uint32_t leader, uint64_t pc
 	return true;
 }
 
-/* Where control goes behind the instruction at pc, which has changed the state. *goes_on: to the
- * next instruction. */
+/* Follows control behind the instruction at pc, which has changed the state. *goes_on: to
+ * the next instruction. */
 static bool paths_leave(struct code_paths *paths, uint32_t leader,
     const struct code_range *range, size_t place, uint64_t pc, struct code_state *state,
     bool *goes_on)

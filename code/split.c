@@ -39,8 +39,8 @@ static bool split_insn(enum code_machine machine, const uint8_t *code, uint64_t 
 	return code_insn_read(machine, bytes, size, pc, insn);
 }
 
-/* Goes over the instructions from *at on. Ends behind one that never goes on, before one
- * of the other kind (fillers and no fillers), before what is none, or at the end. */
+/* Goes over the instructions from *at on, and ends behind one that never goes on, before one of the other
+ * kind (fillers and no fillers), before bytes that are no instruction, or at the end. */
 static enum code_kind split_run(enum code_machine machine, const uint8_t *code,
     uint64_t size, uint64_t addr, uint64_t *at)
 {

@@ -271,8 +271,8 @@ static void store(struct code_state *state, const struct code_abi *abi,
 		code_state_forget(state, address, effect->width, spare_saved);
 	else {
 		value = state->regs[effect->dst];
-		/* A frame is given another return address on purpose: to raise an exception, or to
-		 * jump by a return. What CFI says there is up to it. */
+		/* A frame gets another return address on purpose: to raise an exception,
+		 * or to jump by a return. The CFI there describes that. */
 		if (value.kind < CODE_RA &&
 		    code_state_memory(state, address).kind == CODE_RA)
 			value = code_value_of(CODE_UNKNOWN, 0, 0);
@@ -306,7 +306,7 @@ static void step_effect(struct code_state *state, const struct code_abi *abi,
 
 	switch ((enum code_effect_kind)effect->kind) {
 	case CODE_SET:
-		/* Most have no index. */
+		/* Most effects have no index. */
 		value = effect->index == CODE_NO_REG
 			    ? code_value_plus(reg_value(state, effect->base), effect->off)
 			    : sum(state, effect, pc);
@@ -397,12 +397,12 @@ void code_state_step(struct code_state *state, const struct code_abi *abi, uint6
 		    code_value_of(
 			insn->unsure >> i & 1 ? CODE_UNKNOWN : CODE_OTHER, 0, 0));
 	}
-	/* Frames are skipped: an exception is raised. Space is taken by a subtraction. */
+	/* An address that SP gets by more than a subtraction skips frames: an exception is raised. */
 	if (state->regs[abi->sp].kind == CODE_MADE &&
 	    state->regs[abi->sp].symbol == ((uint32_t)pc & ~CODE_ALIGNED) &&
 	    adds_to_sp(insn, abi))
 		state->regs[abi->sp] = code_value_of(CODE_UNKNOWN, 0, 0);
-	/* Another stack, whose frames are not known. */
+	/* SP is on another stack, whose frames are not known. */
 	if (state->regs[abi->sp].kind == CODE_OTHER)
 		state->regs[abi->sp] = code_value_of(CODE_UNKNOWN, 0, 0);
 	if (insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO)
@@ -434,7 +434,7 @@ bool code_insn_is_quiet(const struct code_insn *insn, const struct code_abi *abi
 
 /* ---- branches ---- */
 
-/* The most that the compared register can be, once the branch went this way. False: no limit. */
+/* Finds the most that the compared register can be, once the branch went this way. False: no limit. */
 static bool branch_limit(
     const struct code_state *state, uint8_t condition, bool jumped, int64_t *most)
 {

@@ -15,7 +15,7 @@ static inline struct code_value met(struct code_value a, struct code_value b)
 	return code_value_of(CODE_OTHER, 0, 0);
 }
 
-/* Slots of both; one that only one of them has is not known, or another value in the other. */
+/* Keeps the slots of both; a slot that only one state has is not known, or another value in the other. */
 static bool meet_slots(struct code_state *state, const struct code_state *other)
 {
 	struct code_state joined;
@@ -73,7 +73,7 @@ static bool same_table(const struct code_table *a, const struct code_table *b)
 	       a->is_signed == b->is_signed && a->compared == b->compared;
 }
 
-/* Keeps what both say of registers. */
+/* Keeps the registers on which both agree. */
 static bool meet_regs(struct code_state *state, const struct code_state *other)
 {
 	bool changed = false;

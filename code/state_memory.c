@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Below 0, 0, above 0: where two places in memory are to each other. */
+/* Returns a number below, equal to or above 0: the order of two places in memory. */
 int code_value_order(struct code_value a, struct code_value b)
 {
 	if (a.kind != b.kind)
@@ -14,7 +14,7 @@ int code_value_order(struct code_value a, struct code_value b)
 	return (a.off > b.off) - (a.off < b.off);
 }
 
-/* Worth a slot: a row of CFI can ask for it. */
+/* True if a row of CFI can ask for the value. */
 bool code_state_is_worth_a_slot(const struct code_state *state, struct code_value value)
 {
 	return value.kind >= CODE_MADE ||
@@ -57,7 +57,7 @@ void code_state_lose(struct code_state *state, struct code_value address, uint8_
 	for (uint8_t i = state->n_slots; i-- > 0;) {
 		if (!slot_overlaps(&state->slots[i], address, width))
 			continue;
-		/* Without a slot, no value is known where memory is not. */
+		/* Memory without a slot is unknown then anyway. */
 		if (state->memory_unknown)
 			slot_remove(state, i);
 		else
@@ -100,7 +100,8 @@ void code_state_doubt(
 	}
 }
 
-/* The slots are full. What is saved first has the highest addresses, and is asked for most: the lowest goes. */
+/* Drops the lowest slot of full ones, because values that are saved first have the
+ * highest addresses, and are asked for most. */
 void code_state_make_room(struct code_state *state)
 {
 	state->memory_unknown = true;
@@ -141,7 +142,7 @@ void code_state_forget_below(struct code_state *state, struct code_value sp)
 			slot_remove(state, i);
 }
 
-/* An instruction makes an address again: what came from it before has no name any more. */
+/* The instruction may have made an address before, whose values have no name any more. */
 struct code_value code_state_made(struct code_state *state, uint32_t symbol)
 {
 	struct code_value made = code_value_of(CODE_MADE, symbol, 0);

@@ -13,7 +13,7 @@ enum { JOIN_AHEAD = 8 };
 
 bool sf_blocks_expect(struct sf_blocks *blocks, size_t n, bool share)
 {
-	/* Shared ones are half as many as functions, or less. */
+	/* At most half as many blocks as functions are expected with sharing. */
 	return vec_reserve(&blocks->list, &blocks->cap, share ? n / 2 : n) &&
 	       (!share || slots_reserve(&blocks->slots, n / 2 + 1));
 }
@@ -34,7 +34,7 @@ static struct slot *blocks_find(
 	return slot;
 }
 
-/* The block is at the end of wr. */
+/* Keeps the block at the end of wr. */
 static bool blocks_keep(
     struct sf_blocks *blocks, struct wr *wr, const struct sf_block *block, uint32_t *ret)
 {
@@ -77,7 +77,7 @@ bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr, struct sf_blocks *f
 		struct sf_block block = from->list[i];
 		uint32_t kept;
 
-		/* The table is in no cache, and it is known what will be asked of it. */
+		/* Fetches slots ahead: the table is in no cache, and the next questions are known. */
 		if (blocks->slots.cap && from->n - i > JOIN_AHEAD)
 			__builtin_prefetch(
 			    slots_first(&blocks->slots, from->list[i + JOIN_AHEAD].hash));

@@ -92,7 +92,7 @@ static void survey_header(struct survey *survey)
 
 static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 {
-	/* At the function's end a row holds for nothing. */
+	/* A row at the function's end is allowed, and holds for nothing. */
 	uint64_t end = (uint64_t)func->func.size + 1;
 	struct sf_row_iter iter;
 	struct sf_row row;
@@ -101,8 +101,8 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	if (func->func.rep_size && func->func.rep_size < end)
 		end = func->func.rep_size;
 	/*
-	 * Version 3 has a meaning for none: a signal frame without rules, or else that
-	 * the CFI said nothing. A reader of blocks still needs something to repeat.
+	 * In version 3 a function without rows is a signal frame without rules, or one of
+	 * which the CFI said nothing. A reader of blocks still needs something to repeat.
 	 */
 	if (func->func.n_rows == 0 &&
 	    (survey->view->version < SFRAME_VERSION_3 || func->func.pcmask))
@@ -147,7 +147,7 @@ static void survey_func(struct survey *survey, const struct sf_view_func *func)
 	if (func->func.pcmask && func->func.rep_size == 0)
 		survey_note(survey, SF_CHECK_REP_SIZE, func->field_off);
 	survey->n_rows += func->func.n_rows;
-	/* Not after an unreadable row, nor without the rules of the ABI. */
+	/* Needs readable rows, and the rules of the ABI. */
 	if (!(survey->breached & (BIT(ABI) | BIT(ROWS_READABLE))))
 		survey_rows(survey, func);
 }

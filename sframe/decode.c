@@ -75,7 +75,7 @@ static bool check_layout(const struct sf_view *view, struct err *err)
 	return true;
 }
 
-/* FDE number i, which check_layout has seen to be inside. */
+/* Returns FDE number i, which check_layout has found to be inside. */
 static const uint8_t *stored_func(const struct sf_view *view, uint32_t i)
 {
 	return view->data + view->func_off + (uint64_t)i * view->func_size;
@@ -275,7 +275,7 @@ bool sf_view_func(
 	ok = view->version >= SFRAME_VERSION_3
 		 ? read_func_v3(view, stored_func(view, i), &ret, err)
 		 : read_func(view, stored_func(view, i), &ret, err);
-	/* GNU ld 2.41 to 2.44 has one for PLT0, which is no PCMASK function. */
+	/* GNU ld 2.41 to 2.44 gives PLT0 a block size, although it is no PCMASK function. */
 	if (!ret.func.pcmask)
 		ret.func.rep_size = 0;
 	if (ok)

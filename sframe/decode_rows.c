@@ -17,7 +17,7 @@ enum { MAX_WORDS = 3, MAX_FLEX_WORDS = 6 };
 /* Bytes of start, info byte and words, none of which is larger than four. */
 enum { MAX_PLAIN_ROW = 4 + 1 + 4 * MAX_WORDS };
 
-/* Nothing but offsets, in an order that only the fixed ones change. */
+/* True if all words are offsets, in the order that only the header's fixed offsets change. */
 static bool plain_words(const struct sf_row_iter *iter)
 {
 	const struct sf_view *view = iter->view;

@@ -198,8 +198,8 @@ static bool encoded_alike(const struct sf_func *a, const struct sf_func *b)
 	       a->signal_frame == b->signal_frame;
 }
 
-/* Function number i of the model, which is stored as one. What is known of rows since they
- * came up first is not looked at again: they are far away. */
+/* Encodes function number i of the model, which is stored as one. Facts about rows are kept from their first
+ * use instead of read again, because the rows are far away in memory. */
 static bool encode_whole(struct sf_encode_part *part, size_t i)
 {
 	const struct sf_func *funcs = part->encoding->section->funcs, *func = &funcs[i];

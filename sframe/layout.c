@@ -37,7 +37,7 @@ static void put_func_v2(
 	wr_u16(out, 0);
 }
 
-/* All that is not needed to find a function went to its attribute. */
+/* Fields that are not needed to find a function are in its attribute. */
 static void put_func_v3(
     struct wr *out, const struct sf_func *func, uint8_t row_type, uint32_t rows_off)
 {

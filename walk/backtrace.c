@@ -23,7 +23,7 @@ static bool here_read(void *context, uint64_t address, uint64_t *value)
 	return walk_stack_read(&here->stack, address, value);
 }
 
-/* Looks for the code that has pc, in the table and then among the loader's files. */
+/* Finds the code that has pc, in the table and then among the loader's files. */
 static enum eh2sframe_walk_why find_code(struct here *here, uint64_t pc)
 {
 	const struct walk_range *range = walk_table_find(here->table, pc);
@@ -94,7 +94,7 @@ static bool begin_here(struct here *here, uint64_t sp, unsigned int *turn)
 	return here->table != NULL;
 }
 
-/* Where the step finds no row. */
+/* Goes on without a row: from a signal handler, or by a guess if that is wanted. */
 static WALK_NOINLINE enum eh2sframe_walk_why step_without_row(
     const struct eh2sframe_walk_space *space, struct eh2sframe_walk_frame *frame,
     uint64_t *registers, enum eh2sframe_walk_why why)
@@ -142,7 +142,7 @@ enum eh2sframe_walk_why eh2sframe_walk_next(struct eh2sframe_walk_frame *frame)
 	return why;
 }
 
-/* registers has room for those of a frame. */
+/* Walks from the frame; registers has room for all of it. */
 static size_t backtrace_from(struct eh2sframe_walk_frame *frame, uint64_t *registers,
     uintptr_t *pcs, size_t max, enum eh2sframe_walk_why *last)
 {
@@ -216,7 +216,7 @@ size_t walk_backtrace_at(const void *ucontext, uintptr_t *pcs, size_t max,
 
 #else
 
-/* Inlined, it would have no caller of its own. */
+/* Not inlined, or it would have no caller of its own. */
 WALK_NOINLINE size_t eh2sframe_walk_backtrace(
     const void *ucontext, uintptr_t *pcs, size_t max, enum eh2sframe_walk_why *why)
 {

@@ -11,7 +11,7 @@
 #define UNCHECKED __attribute__((no_sanitize("address")))
 
 /*
- * Where a handler returns to: the instructions that call rt_sigreturn. Not every libc and
+ * Instructions that a handler returns to: they call rt_sigreturn. Not every libc and
  * kernel has CFI for them. The kernel's ucontext_t is then this far above SP.
  */
 #if defined(__x86_64__)
@@ -32,7 +32,7 @@ bool walk_begin_interrupted(struct eh2sframe_walk_frame *frame, uint64_t *regist
 
 	if (!walk_stack_fetch(frame->pc, &read))
 		return false;
-	/* The last of these 8 bytes may be of other code. */
+	/* Compares n bytes only, because the last of the 8 may be of other code. */
 	__builtin_memcpy(&value, &read, n);
 	__builtin_memcpy(&wanted, return_code, n);
 	if (value != wanted ||

@@ -18,7 +18,7 @@ enum {
 	WALK_INDEX_PAGES,
 };
 
-/* Where function i starts, from the first function. */
+/* Returns the start of function i, from the first function. */
 static uint64_t walk_index_start(const struct walk_section *section, uint32_t i)
 {
 	return walk_start_behind(section, (uint64_t)i * walk_fde_bytes(section->version));

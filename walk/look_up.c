@@ -22,7 +22,7 @@ static enum eh2sframe_walk_why walk_attribute(const struct walk_section *section
 						       : EH2SFRAME_WALK_WHY_DAMAGED;
 }
 
-/* The rows of the function of an FDE, for the PC that is offset behind its start. */
+/* Finds the rows of the function of an FDE, for the PC that is offset behind its start. */
 static enum eh2sframe_walk_why walk_function(const struct walk_section *section,
     const uint8_t *fde, uint64_t offset, struct walk_rows *rows)
 {
@@ -55,7 +55,7 @@ static enum eh2sframe_walk_why walk_function(const struct walk_section *section,
 	return why;
 }
 
-/* A rule that CFI has and no row says. */
+/* Finds a rule that CFI has and no row can hold. */
 static enum eh2sframe_walk_why walk_extra(
     const struct walk_section *section, uint64_t pc, struct eh2sframe_rule *rule)
 {
@@ -78,7 +78,7 @@ static enum eh2sframe_walk_why walk_extra(
 	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
-/* The rule of a row. */
+/* Reads the rule of a row. */
 static enum eh2sframe_walk_why walk_row(
     const struct walk_section *section, uint64_t pc, struct eh2sframe_rule *rule)
 {

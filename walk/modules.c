@@ -34,7 +34,7 @@ static const Elf64_Phdr *header_of_type(const struct walk_file *file, uint32_t t
 	return NULL;
 }
 
-/* Where the ELF header is in memory, or NULL. */
+/* Returns the ELF header in memory, or NULL. */
 static const void *elf_header(const struct walk_file *file)
 {
 	for (size_t i = 0; i < file->n_headers; i++)
@@ -75,7 +75,7 @@ static bool walk_open_section(struct eh2sframe_walk_section *section,
 			    ranges[0].start, ranges[n - 1].end);
 }
 
-/* The section that the file itself has. */
+/* Opens the section that the file itself has. */
 static bool open_own(struct eh2sframe_walk_section *section, const struct walk_file *file)
 {
 	const Elf64_Phdr *own = header_of_type(file, PT_GNU_SFRAME);
@@ -98,7 +98,7 @@ static bool open_own(struct eh2sframe_walk_section *section, const struct walk_f
 	return false;
 }
 
-/* The section that the function of the caller's options finds. */
+/* Opens the section that the function of the caller's options finds. */
 static bool open_made(
     struct eh2sframe_walk_section *section, const struct walk_file *file)
 {
@@ -178,7 +178,8 @@ static void note_file(struct files *files, const struct walk_file *file)
 		files->n_with_rows += known && known->section;
 		return;
 	}
-	/* In the table first: what overlaps another file's code would be converted by each refresh. */
+	/* Enters the code first: what overlaps another file's code would otherwise be
+	 * converted by each refresh. */
 	if (!note_code(files->draft, ranges, n, added))
 		return;
 	section = walk_open_file(file);
@@ -198,7 +199,7 @@ static bool is_kept(const struct files *files, const struct walk_file *file)
 	return false;
 }
 
-/* Files that are there from the beginning to the end of the process, less what they need. */
+/* True for files that are there from the beginning to the end of the process; what they need stays, too. */
 static bool is_from_start(const struct files *files, const struct walk_file *file)
 {
 	uintptr_t header = (uintptr_t)elf_header(file);

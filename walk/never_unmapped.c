@@ -66,7 +66,7 @@ static struct dynamic dynamic_of(const struct walk_file *file)
 	return dynamic;
 }
 
-/* NULL: it is not in the table. */
+/* Returns a string of the table; NULL: it is outside. */
 static const char *string_at(const struct dynamic *dynamic, uint64_t offset)
 {
 	if (offset >= dynamic->strings_size ||
@@ -95,7 +95,8 @@ static void follow(
 		if (dynamic->entries[i].d_tag != DT_NEEDED)
 			continue;
 		name = string_at(dynamic, dynamic->entries[i].d_un.d_val);
-		/* The first one, as the loader does: a plug-in may have the name, too. */
+		/* Follows the first file of the name, as the loader does: a plug-in may
+		 * have the name, too. */
 		for (size_t j = 0; name && j < n; j++)
 			if (has_name(&files[j], name)) {
 				*more |= !files[j].stays;

@@ -42,7 +42,7 @@ static struct {
 struct walk_settings walk_settings;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Forks that wait for it. A thread that changes the tables again and again lets them go first. */
+/* Forks that wait for the lock. A thread that changes the tables again and again lets them go first. */
 static unsigned int forks;
 
 /* The walks of this thread: more than one while a handler interrupts a walk and walks. */
@@ -56,7 +56,7 @@ const struct walk_table *walk_enter(unsigned int *turn)
 {
 	*turn = __atomic_load_n(&process.turn, __ATOMIC_RELAXED) & 1;
 	walks_here[*turn]++;
-	/* In the one order of all such operations: counted first, then the table is read. */
+	/* Sequentially consistent, so that the walk is counted before it reads the table. */
 	__atomic_fetch_add(&process.readers[*turn].inside, 1, __ATOMIC_SEQ_CST);
 	return __atomic_load_n(&process.published, __ATOMIC_SEQ_CST);
 }
@@ -125,7 +125,8 @@ static struct walk_table *begin_draft(void)
 	return draft;
 }
 
-/* false: a handler that interrupted a walk of this thread called, or the function rows, and would wait for ever. */
+/* Returns false where the caller would wait for ever: in a handler that interrupted a
+ * walk of this thread, or in the function rows. */
 static bool can_write(void)
 {
 	return !writes_here && walks_here[0] == 0 && walks_here[1] == 0 &&

@@ -25,7 +25,7 @@ static int32_t walk_word(const struct walk_words *words, unsigned int i)
 	    words->at + ((size_t)i << words->code), words->code, words->swap);
 }
 
-/* RA and FP where no word says them: the header's fixed offsets from the CFA, or as they are. */
+/* Sets RA and FP where no word says them: the header's fixed offsets from the CFA, or as they are. */
 static void walk_fixed(const struct walk_section *section, struct eh2sframe_rule *rule)
 {
 	int8_t ra = (int8_t)section->fixed_ra, fp = (int8_t)section->fixed_fp;
@@ -70,7 +70,7 @@ static bool walk_offsets(const struct walk_section *section, unsigned int info,
 	if (!section->fixed_ra && used < words->n) {
 		int32_t offset = walk_word(words, used++);
 
-		/* A word of 0 only keeps the place. */
+		/* A word of 0 only keeps RA's place. */
 		if (offset)
 			rule->ra = (struct eh2sframe_location){
 			    .place = EH2SFRAME_PLACE_AT_CFA, .offset = offset};
@@ -154,7 +154,7 @@ static uint32_t walk_flags(
 	return flags;
 }
 
-/* The row for rows->offset, from the section's rows; SIZE_MAX: none. */
+/* Returns the place of the row for rows->offset, from the section's rows; SIZE_MAX: none. */
 static size_t walk_find_row(
     const struct walk_section *section, const struct walk_rows *rows, unsigned int type)
 {

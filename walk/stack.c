@@ -123,7 +123,7 @@ bool walk_stack_more(struct walk_stack *stack, uint64_t address)
 
 	if (!walk_stack_readable(address))
 		return false;
-	/* Frames follow one another, so the next page mostly adjoins what is known. */
+	/* Joins the page to the known stack: frames follow one another, so it mostly adjoins. */
 	if (stack->places != 0 && low <= known && low >= stack->low)
 		low = stack->low;
 	stack->low = low;

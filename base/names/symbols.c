@@ -98,7 +98,7 @@ static size_t runs_merge(const struct symbol *from, size_t n, struct symbol *to)
 	return n_runs;
 }
 
-/* Linkers write CFI and symbols in few runs, which qsort does not see. */
+/* Merges ascending runs, because linkers write symbols in few runs, which qsort does not see. */
 void symbols_sort(struct symbols *symbols)
 {
 	const size_t n = symbols->n;

@@ -107,7 +107,7 @@ static bool print_stream(int fd, struct print_out *out, struct eh2sframe_error *
 	return false;
 }
 
-/* One that is not there yet. */
+/* Creates a file that is not there yet. */
 static bool print_create(struct print_out *out, const struct newfile_watch *watch,
     struct eh2sframe_error *error)
 {

@@ -108,7 +108,7 @@ void temporary_note(void *context, const char *path, bool exists)
 	}
 }
 
-/* The stack that a fault of the other one is handled on. */
+/* Stack for the handler of a fault, which may be an overflow of the main one. */
 enum { FAULT_STACK = 64 << 10, FAULT_NEAR = 1 << 20 };
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct {
@@ -134,7 +134,7 @@ static void fault_on_signal(int sig, siginfo_t *info, void *context)
 	int status = EH2SFRAME_BUG;
 
 	(void)context;
-	/* Another thread says it, and ends both. */
+	/* Another thread has printed its fault first, and ends both. */
 	if (atomic_flag_test_and_set(&first)) {
 		poll(NULL, 0, 1000);
 		_exit(status);

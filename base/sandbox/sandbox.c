@@ -93,7 +93,7 @@ enum {
 	(FS_READ | FS_WRITE_FILE | FS_REFER | LANDLOCK_ACCESS_FS_REMOVE_FILE |           \
 	    LANDLOCK_ACCESS_FS_MAKE_REG)
 
-/* As in version 6; a kernel takes the beginning that it knows. */
+/* Rules as in version 6; a kernel takes the beginning that it knows. */
 struct landlock_rules {
 	uint64_t files, net, scope;
 };
@@ -218,7 +218,7 @@ void sandbox_enter(const struct sandbox *box, struct sandbox_state *state)
 	int obstacle = sandbox_obstacle(box->demanded);
 
 	*state = (struct sandbox_state){.tried = true};
-	/* Without it the kernel takes no filter from a process without privileges. */
+	/* Without no_new_privs the kernel takes no filter from a process without privileges. */
 	if (!obstacle && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		obstacle = errno;
 	state->no_landlock = obstacle ? obstacle : sandbox_limit_files(box);

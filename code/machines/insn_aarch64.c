@@ -26,7 +26,7 @@ void code_a64_set(
 	effect->width = width;
 }
 
-/* dst is from 0 to most. */
+/* Bounds dst: from 0 to most. */
 static bool a64_bound(const struct a64 *a, uint8_t dst, uint64_t most)
 {
 	if (dst == CODE_NO_REG)

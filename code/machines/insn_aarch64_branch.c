@@ -13,7 +13,7 @@ static bool a64_go_to(const struct a64 *a, enum code_control control, uint8_t vi
 {
 	a->insn->control = (uint8_t)control;
 	a->insn->via = via;
-	/* The address in the zero register. */
+	/* No address is in the zero register. */
 	return via != CODE_NO_REG;
 }
 

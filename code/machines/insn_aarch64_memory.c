@@ -114,7 +114,7 @@ static bool a64_moves_own_base(const struct a64 *a)
 	return !code_a64_bit(a, 26) && base != CODE_NO_REG && base == code_a64_reg(a, 0);
 }
 
-/* A processor may store it all the same, and with it any value. */
+/* Stores any value: a processor may store a register that is also the base. */
 static bool a64_store_own_base(
     const struct a64 *a, const struct a64_place *place, uint32_t width)
 {
@@ -427,8 +427,8 @@ static bool a64_copy(const struct a64 *a)
 }
 
 /*
- * Newer ones that no compiler uses for frames, as 128-bit atomics: any register that a field
- * could name, with the next one, may change.
+ * Newer instructions that no compiler uses for frames, as 128-bit atomics: any register
+ * that a field could name, with the next one, may change.
  */
 static bool a64_newer(const struct a64 *a)
 {

@@ -126,7 +126,7 @@ void code_s390x_store(
 	}
 }
 
-/* As many as from r1 to r3, where the last register is followed by the first. */
+/* Returns how many registers there are from r1 to r3, where the last register is followed by the first. */
 static uint8_t s390x_range(const struct s390x_fields *fields, uint8_t of)
 {
 	return (uint8_t)(((fields->r3 - fields->r1) & (of - 1)) + 1);

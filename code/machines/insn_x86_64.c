@@ -55,7 +55,7 @@ static void x86_writes_memory(
 	case ZYDIS_MNEMONIC_XSAVES64:
 		x86_fill(x, operand, X86_XSAVE_BYTES);
 		break;
-	/* Its rows are as far apart as the index register says. */
+	/* tilestored's rows are as far apart as the index register says. */
 	case ZYDIS_MNEMONIC_TILESTORED:
 		break;
 	/* A bit's number in a register selects another word of memory. */

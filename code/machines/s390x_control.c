@@ -9,7 +9,7 @@
 
 enum { RETURN_ADDRESS = 14 }; /* by the ELF ABI supplement */
 
-/* 8, 4 and 2, without 1, after a comparison. */
+/* Returns the condition of a mask after a comparison: bits 8, 4 and 2, without 1. */
 static enum code_condition s390x_condition(uint8_t mask)
 {
 	static const uint8_t conditions[8] = {
@@ -121,7 +121,7 @@ static void s390x_link(const struct s390x_fields *fields, struct code_insn *insn
 	struct code_effect *effect;
 
 	if (by_register && !fields->r2) {
-		/* Nowhere, only the link is wanted. */
+		/* No jump: only the link is wanted. */
 	} else if (by_register) {
 		s390x_go_register(fields, insn, true, fields->r1);
 	} else if (by_address) {
@@ -189,7 +189,7 @@ static void s390x_compare_branch(
 	if (rest < 0x80) {
 		s390x_go(fields, insn, mask == 14);
 	} else {
-		/* Its address has no index. */
+		/* The branch address has no index. */
 		at.index = CODE_NO_REG;
 		s390x_go_address(&at, insn, mask == 14, CODE_NO_REG);
 	}
@@ -211,7 +211,7 @@ static void s390x_executed(const struct s390x_fields *target, struct code_insn *
 		code_s390x_store(target, insn, target->code[1] + 1u);
 }
 
-/* GCC puts what is executed behind the function, LLVM often before: it may be out of sight. */
+/* The executed instruction may be out of sight: GCC puts it behind the function, LLVM often before. */
 static void s390x_execute(const struct s390x_fields *fields, struct code_insn *insn)
 {
 	const bool relative = fields->key == 0xc600;

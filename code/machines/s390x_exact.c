@@ -191,7 +191,7 @@ static void s390x_move_fpr(const struct s390x_exact *exact,
 		effect->base = f2;
 }
 
-/* The forms that only move and add. */
+/* Adds the effects of forms that only move and add. */
 static void s390x_sum(const struct s390x_exact *exact, const struct s390x_fields *fields,
     struct code_insn *insn)
 {

@@ -174,7 +174,7 @@ static const char s390x_ed[] = "....fFFFccffffff" /* 00 */
 			       "................"
 			       "........MMfFMMfF"; /* a0 */
 
-/* Where the rest of an operation code is. */
+/* Places of the rest of an operation code. */
 static const struct s390x_map {
 	uint8_t first, byte, mask;
 	uint16_t n;

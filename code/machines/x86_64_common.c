@@ -16,7 +16,8 @@ static const ZydisMnemonic x86_arithmetic[8] = {
     [X86_CMP] = ZYDIS_MNEMONIC_CMP,
 };
 
-/* One prefix at most, REX, the operation code, and modrm. False: the maps do not have it. */
+/* Takes one prefix at most, REX, the operation code, and modrm. False: the maps do not
+ * have the instruction. */
 static bool x86_take_code(struct x86_bytes *b)
 {
 	const uint8_t first = b->code[0];
@@ -187,7 +188,7 @@ static ZydisDecodedOperand *x86_operand(
 	return operand;
 }
 
-/* A register, as the processor counts them. */
+/* Adds an operand: a register, as the processor counts them. */
 static void x86_operand_reg(struct x86_bytes *b, uint8_t number, uint8_t width)
 {
 	ZydisDecodedOperand *operand =
@@ -203,7 +204,7 @@ static void x86_operand_reg(struct x86_bytes *b, uint8_t number, uint8_t width)
 		operand->reg.value = (ZydisRegister)(operand->reg.value + 4);
 }
 
-/* The bytes behind modrm. */
+/* Adds the operand in memory, from the bytes behind modrm. */
 static void x86_operand_memory(struct x86_bytes *b, uint8_t width)
 {
 	ZydisDecodedOperandMem *mem =
@@ -266,7 +267,7 @@ static void x86_take_modrm(struct x86_bytes *b)
 	}
 }
 
-/* The operands that matter, and the bytes of all. */
+/* Takes the operands that matter, and the bytes of all. */
 static void x86_take_operands(struct x86_bytes *b)
 {
 	struct x86_insn *x = b->x;

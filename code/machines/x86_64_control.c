@@ -114,7 +114,7 @@ bool code_x86_control(const struct x86_insn *x)
 	case ZYDIS_MNEMONIC_UD1:
 	case ZYDIS_MNEMONIC_UD2:
 	case ZYDIS_MNEMONIC_HLT:
-	/* These go on elsewhere, and never to the next instruction. */
+	/* Instructions that go on elsewhere, and never at the next one. */
 	case ZYDIS_MNEMONIC_SYSENTER:
 	case ZYDIS_MNEMONIC_SYSEXIT:
 	case ZYDIS_MNEMONIC_SYSRET:

@@ -41,7 +41,7 @@ static void x86_insn_pop(const struct x86_insn *x)
 		return;
 	}
 	x86_pop(x, CODE_SCRATCH, (uint8_t)(x->decoded.operand_width / 8));
-	/* Its address is computed after the stack pointer moved. */
+	/* The operand's address is computed after the stack pointer moved. */
 	if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
 		(void)code_x86_access(x, operand, CODE_STORE, CODE_SCRATCH);
 }

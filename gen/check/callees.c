@@ -94,7 +94,8 @@ static bool addrs_have(const struct validate_addrs *addrs, uint64_t addr)
 }
 
 enum { SYMBOL_SIZE = 24, RELA_SIZE = 24 };
-/* Longer names are none of those that matter; symbols may all have the ends of one. */
+/* Longest name that is compared. Longer ones are none of those that matter, and many
+ * symbols may share the end of one. */
 enum { CALLEES_MAX_NAME = 256 };
 
 /* A symbol of a table, as far as it matters. */
@@ -142,7 +143,7 @@ static bool own_add(struct validate_callees *callees, uint64_t place, uint64_t f
 	return true;
 }
 
-/* The places of a relocation section that get the address of such a function. */
+/* Adds the places of a relocation section that get the address of a function that never returns. */
 static bool callees_from_relocations(
     struct validate_callees *callees, const struct image_section *section)
 {
@@ -176,7 +177,7 @@ static bool callees_from_relocations(
 static bool callees_from_symbols(
     struct validate_callees *callees, const struct image_section *table)
 {
-	/* The size of a table that is not in the file can be any. */
+	/* A table that is not in the file can claim any size. */
 	if (!table->data)
 		return true;
 	for (uint64_t i = 1; i < table->hdr.sh_size / SYMBOL_SIZE; i++) {
@@ -194,7 +195,7 @@ static bool callees_from_symbols(
 	return true;
 }
 
-/* A panic that is recovered goes on behind another call. */
+/* True for functions of Go that never return. A panic that is recovered goes on behind another call. */
 static bool is_never_returning_in_go(const char *name)
 {
 	return strcmp(name, "runtime.gopanic") == 0 ||
@@ -265,7 +266,7 @@ void validate_callees_deinit(struct validate_callees *callees)
 
 /* ---- functions of the file ---- */
 
-/* True if the place holds the address of such a function. */
+/* True if the place holds the address of a function that never returns by its name. */
 static bool place_is_named(const struct validate_callees *callees, uint64_t addr)
 {
 	uint64_t function;
@@ -290,7 +291,7 @@ bool validate_is_named(const struct validate_callees *callees, uint64_t addr)
 	return addrs_have(&callees->functions, addr) || addrs_have(&callees->in_go, addr);
 }
 
-/* The place that the last load of insn->via reads, by the state just before that load. */
+/* Finds the place that the last load of insn->via reads, by the state just before that load. */
 static bool loaded_from(const struct validate_callees *callees,
     const struct code_insn *insn, const struct code_state *before, uint64_t *place)
 {

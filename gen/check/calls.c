@@ -3,8 +3,8 @@
 #include "base/vec.h"
 #include "gen/check/unit.h"
 
-/* The range of the function that is called; SIZE_MAX: it has none, or is not known. before is the state at
- * the call, or NULL. */
+/* Returns the range of the called function; SIZE_MAX: it has none, or is not known.
+ * before is the state at the call, or NULL. */
 static size_t call_callee(const struct validate_worker *worker,
     const struct code_insn *call, const struct code_state *before)
 {
@@ -81,7 +81,7 @@ bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *c
 	const struct cfi_row *row;
 	bool contradicts, never;
 
-	/* Behind it is another function, or nothing. */
+	/* Behind the call is another function, or nothing. */
 	if (!part || next >= worker->code[part - worker->parts].end)
 		return false;
 	row = validate_row_in(worker, part, next);
@@ -91,7 +91,7 @@ bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *c
 	if (!contradicts && !row->doubtful)
 		return true;
 	never = validate_never_returns(worker->callees, call);
-	/* A function of that name is not the library's if it returns. */
+	/* A function that returns is not the library's, whatever its name. */
 	if (effect && effect->surely && !worker->distrusts &&
 	    (!never || validate_is_named_by_symbol(worker->callees, call->target))) {
 		worker->seen.overruled |= contradicts;

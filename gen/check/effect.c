@@ -30,7 +30,8 @@ uint32_t callee_kept(const struct code_state *state)
 	return kept;
 }
 
-/* Registers that a function can still give back: what it changed is in its frame. */
+/* Returns the registers that a function can still give back, because those that it
+ * changed are in its frame. */
 static uint32_t callee_saved(const struct code_state *state)
 {
 	uint32_t saved = callee_kept(state);
@@ -51,7 +52,7 @@ static int32_t pops_besides(const struct code_abi *abi, const struct code_insn *
 	return 0;
 }
 
-/* The register's value is written through, or computed with, or handed on: it is a caller's. */
+/* Notes that a caller's value in the register is written through, or computed with, or handed on. */
 static void note_through(
     const struct code_state *state, uint8_t reg, struct callee_effect *effect)
 {
@@ -163,7 +164,7 @@ void callee_add(struct callee_effect *sum, const struct callee_effect *end)
 	}
 	if (sum->how == end->how && sum->pops == end->pops)
 		return;
-	/* An end that is not known is taken to be as the ABI says. */
+	/* An unknown end is assumed to be as the ABI says. */
 	if (sum->how <= CALLEE_RETURNS && end->how <= CALLEE_RETURNS)
 		sum->how = CALLEE_RETURNS;
 	else
@@ -227,7 +228,7 @@ bool callee_same(const struct callee_effect *a, const struct callee_effect *b)
 	       a->kept == b->kept && a->written == b->written && a->through == b->through;
 }
 
-/* The value of the slot is still in its register. */
+/* True if the value of the slot is still in its register. */
 static bool is_held(
     const struct code_abi *abi, const struct code_state *state, struct code_value value)
 {
@@ -236,7 +237,7 @@ static bool is_held(
 	return abi->ra != CODE_NO_REG && code_value_equal(state->regs[abi->ra], value);
 }
 
-/* The address is in a register that a callee may use, or strictly in memory. */
+/* True if the address is in a register that a callee may use, or, strictly, in memory. */
 static bool is_given(const struct code_abi *abi, const struct code_state *before,
     bool strict, struct code_value where)
 {
@@ -260,7 +261,7 @@ void callee_forget_given(const struct code_abi *abi, const struct code_state *be
 			code_state_set_memory(after, after->slots[i].where, unknown);
 }
 
-/* The callee writes through an address that its caller keeps in a register, and this is it. */
+/* True if the callee writes through this address, which its caller keeps in a register. */
 static bool is_kept_address(const struct callee_effect *effect,
     const struct code_state *before, struct code_value where)
 {

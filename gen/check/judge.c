@@ -47,7 +47,7 @@ static enum validate_verdict compare(struct code_value found, struct code_value 
 	return code_value_equal(found, wanted) ? VALIDATE_AGREES : VALIDATE_CONTRADICTS;
 }
 
-/* The rule for the return address, where the row has none of its own. */
+/* Returns the rule for the return address, where the row has none of its own. */
 static struct code_value return_address(const struct code_abi *abi,
     const struct cfi_row *row, struct code_value cfa, const struct code_state *state)
 {
@@ -56,8 +56,8 @@ static struct code_value return_address(const struct code_abi *abi,
 	return rule_value(&row->ra, cfa, abi->ra == CODE_NO_REG ? 0 : abi->ra, state);
 }
 
-/* A context is switched, or frames are skipped: SP is about to come from this register, or it has
- * moved and the return address has been replaced. */
+/* True if a context is switched, or frames are skipped: SP is about to come from this
+ * register, or it has moved and the return address has been replaced. */
 static bool is_of_another_stack(const struct code_abi *abi, const struct cfi_row *row,
     struct code_value cfa, const struct code_state *state)
 {
@@ -178,8 +178,8 @@ bool validate_seed(
 	       seed_rule(&row->fp, abi->fp, value_of(CODE_CALLERS, abi->fp, 0), state);
 }
 
-/* The place in the frame, from SP on, that holds a value: relative to the CFA, else to SP where SP
- * was aligned. False: there is none. */
+/* Finds the place in the frame, from SP on, that holds a value: relative to the CFA, else
+ * to SP where SP was aligned. False: there is none. */
 static bool saved_at(const struct code_abi *abi, const struct code_state *state,
     struct code_value value, struct cfi_rule *rule)
 {
@@ -208,7 +208,8 @@ static bool saved_at(const struct code_abi *abi, const struct code_state *state,
 	return found;
 }
 
-/* A register that holds a value, until the next call at the latest: later no walk knows what it held. */
+/* Finds a register that holds a value, until the next call at the latest: later no walk
+ * knows what it held. */
 static void held_in(const struct code_abi *abi, const struct code_state *state,
     struct code_value value, struct cfi_rule *rule)
 {
@@ -217,7 +218,7 @@ static void held_in(const struct code_abi *abi, const struct code_state *state,
 			*rule = (struct cfi_rule){.kind = CFI_REG_PLUS, .reg = i};
 }
 
-/* The CFA as a word in memory above SP, which was aligned. */
+/* Finds the CFA as a word in memory above SP, which was aligned. */
 static bool cfa_saved(
     const struct code_abi *abi, const struct code_state *state, struct cfi_rule *rule)
 {
@@ -239,7 +240,7 @@ static bool cfa_saved(
 	return false;
 }
 
-/* The CFA by SP, else by the frame pointer, else by memory, else by another register. */
+/* Finds the CFA by SP, else by the frame pointer, else by memory, else by another register. */
 static bool cfa_of(
     const struct code_abi *abi, const struct code_state *state, struct cfi_rule *rule)
 {

@@ -10,7 +10,7 @@
 #include "cfi/pointer.h"
 #include "gen/check/validate.h"
 
-/* The mapped bytes of the file from addr to the end of its segment; 0: there are none. */
+/* Returns the mapped bytes of the file from addr to the end of its segment; 0: there are none. */
 static size_t landing_bytes(const struct image *image, uint64_t addr)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
@@ -60,7 +60,7 @@ static bool landing_call_sites(struct rd *rd, const struct cfi_section *section,
 	return true;
 }
 
-/* Bytes of the ranges that are in the file. A call site has one at least. */
+/* Returns how many bytes of the ranges are in the file. A call site has one at least. */
 static uint64_t landing_most(
     const struct image *image, const struct cfi_ranges *ranges, size_t first, size_t last)
 {

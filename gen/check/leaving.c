@@ -4,7 +4,7 @@
 
 #include "gen/check/unit.h"
 
-/* The range of the function that the instruction hands over to; SIZE_MAX: none. */
+/* Returns the range of the function that the instruction hands over to; SIZE_MAX: none. */
 static size_t leaves_for(struct validate_worker *worker, const struct code_insn *insn)
 {
 	size_t to;
@@ -185,7 +185,7 @@ bool validate_publish(const struct validate_worker *workers, size_t n_workers,
 	for (size_t i = 0; news && i < result->n_ranges; i++) {
 		struct callee_effect effect = result->ranges[i].effect;
 
-		/* One that changes with what depends on it is not known. */
+		/* An effect that still changes along with others is not known. */
 		if (settle && !callee_same(&effects[i], &effect))
 			effect.how = CALLEE_ODD;
 		news[i] = news_of(&effects[i], &effect);

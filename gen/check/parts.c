@@ -70,8 +70,8 @@ static bool part_is_entry(const struct validate_worker *worker, const struct cfi
 	       VALIDATE_AGREES;
 }
 
-/* The row of the first instruction that does something. GCC has a nop before a landing pad that would be
- * the first byte of a part: control never comes to the nop, and the pad's row tells what begins there. */
+/* Returns the row of the first instruction that does something. GCC has a nop before a landing pad that would
+ * be the first byte of a part: control never comes to the nop, and the pad's row tells what begins there. */
 static const struct cfi_row *part_first_row(const struct validate_worker *worker,
     const struct part_rows *rows, const struct code_range *code)
 {
@@ -107,7 +107,7 @@ static bool part_is_special(
 	       (cie && (cie->signal_frame || cie->ra_reg != worker->input->arch->ra_reg));
 }
 
-/* The rows of an FDE into interp->table. */
+/* Interprets an FDE into interp->table. */
 static bool part_interpret(struct validate_worker *worker, struct cfi_interp *interp,
     uint32_t index, struct err *err)
 {
@@ -123,7 +123,7 @@ static bool part_interpret(struct validate_worker *worker, struct cfi_interp *in
 	return true;
 }
 
-/* The rows of a range into interp->table, with all others of its FDE. */
+/* Reads the rows of a range into interp->table, with all others of its FDE. */
 static bool part_read_rows(struct validate_worker *worker, struct cfi_interp *interp,
     uint32_t index, struct err *err)
 {
@@ -143,8 +143,8 @@ static bool part_read_rows(struct validate_worker *worker, struct cfi_interp *in
 	return worker->readable;
 }
 
-/* The landing pads of the range's FDE, once for all its neighbours in the unit. Where arguments are
- * pushed, SP there is not as at the call. */
+/* Adds the landing pads of the range's FDE, once for all its neighbours in the unit.
+ * Where arguments are pushed, SP there is not as at the call. */
 static bool part_add_landings(struct validate_worker *worker, uint32_t index)
 {
 	const struct cfi_range *list = worker->input->ranges.list, *range = &list[index];

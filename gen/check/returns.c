@@ -15,9 +15,9 @@
 #include "base/vec.h"
 #include "gen/check/landing_pads.h"
 
-/* A block ends here at the latest, so that blocks that begin in the middle of it soon go on as one. */
+/* Longest block, so that blocks that begin in the middle of it soon go on as one. */
 enum { RETURNS_WINDOW = 256 };
-/* Each takes some 60 bytes. */
+/* Most blocks, of some 60 bytes each. */
 enum { RETURNS_MAX_BLOCKS = 1 << 22 };
 
 #define RETURNS_NONE UINT32_MAX
@@ -90,7 +90,7 @@ static void returns_push(struct validate_returns *returns, uint32_t **list, size
 		(*list)[(*n)++] = block;
 }
 
-/* The block at pc; RETURNS_NONE where the list has no room for it. */
+/* Returns the block at pc; RETURNS_NONE where the list has no room for it. */
 static uint32_t returns_block(struct validate_returns *returns, uint64_t pc)
 {
 	const uint32_t hash = (uint32_t)hash_bytes((const uint8_t *)&pc, sizeof(pc));
@@ -131,7 +131,7 @@ static void returns_enqueue(struct validate_returns *returns, uint32_t block)
 	    returns, &returns->queue, &returns->n_queue, &returns->cap_queue, block);
 }
 
-/* The block can return if the one at pc can and, where behind is not 0, the one there can, too. */
+/* Notes that the block can return if the one at pc can and, where behind is not 0, the one there can, too. */
 static void returns_wait(
     struct validate_returns *returns, uint32_t block, uint64_t pc, uint64_t behind)
 {
@@ -146,7 +146,7 @@ static void returns_wait(
 	    (struct wait){behind, block, returns->blocks[on].waiting};
 	returns->blocks[on].waiting = (uint32_t)returns->n_waits++;
 	returns_enqueue(returns, on);
-	/* All that wait are told; those that know already do not mind. */
+	/* Tells all that wait; those that know already do not mind. */
 	if (returns->blocks[on].returns)
 		returns_push(
 		    returns, &returns->told, &returns->n_told, &returns->cap_told, on);
@@ -163,7 +163,7 @@ static void returns_tell_all(struct validate_returns *returns)
 		while (wait != RETURNS_NONE) {
 			const struct wait one = returns->waits[wait];
 
-			/* A callee comes back, and control goes on. */
+			/* The callee returns, so control goes on behind the call. */
 			if (one.behind)
 				returns_wait(returns, one.block, one.behind, 0);
 			else
@@ -173,7 +173,7 @@ static void returns_tell_all(struct validate_returns *returns)
 	}
 }
 
-/* The landing pads of all functions. */
+/* Reads the landing pads of all functions. */
 static void returns_read_landings(struct validate_returns *returns)
 {
 	const struct cfi_input *input = returns->callees->input;
@@ -190,7 +190,7 @@ static void returns_read_landings(struct validate_returns *returns)
 		    sizeof(*returns->landings.list), search_order);
 }
 
-/* The call at pc can go on at a landing pad. */
+/* Notes that the call at pc can go on at a landing pad. */
 static void returns_land(struct validate_returns *returns, uint32_t block, uint64_t pc)
 {
 	const struct validate_landings *landings = &returns->landings;

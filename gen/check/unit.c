@@ -129,7 +129,7 @@ static void host_leaves(
 
 /* ---- what comes of it ---- */
 
-/* The rows around the one that contradicts, and then all others. */
+/* Finds the kind of a fault: tries the rows around the one that contradicts, and then all others. */
 static uint8_t unit_fault_kind(const struct validate_worker *worker,
     const struct validate_part *part, const struct code_state *state)
 {
@@ -392,7 +392,7 @@ static bool unit_look(
 	return !worker->nomem;
 }
 
-/* The worst that is said of the unit's ranges. */
+/* Returns the worst verdict on the unit's ranges. */
 static uint8_t unit_verdict(const struct validate_worker *worker)
 {
 	uint8_t worst = VALIDATE_CONFIRMED;

@@ -52,7 +52,7 @@ static uint32_t group_of(struct validate_groups *groups, uint32_t range)
 	return range;
 }
 
-/* Control goes on to a function that other code calls. */
+/* True if control goes on to a function that other code calls. */
 static bool is_tail_call(const struct validate_run *run, const struct validate_link *link)
 {
 	return link->bare && validate_refs_have(&run->calls,
@@ -83,7 +83,7 @@ static bool join_groups(struct validate_run *run, uint8_t *changed)
 	return any;
 }
 
-/* The units of the next round: groups that grew. A group that joined another grew, too. */
+/* Collects the units of the next round: groups that grew. A group that joined another grew, too. */
 static bool next_units(struct validate_run *run, const uint8_t *changed, size_t n_ranges)
 {
 	struct validate_groups *groups = &run->groups;

@@ -60,7 +60,7 @@ struct walk {
 	size_t n_skipped;
 };
 
-/* Compares up to off; what is from there on, size bytes, may differ. */
+/* Compares up to off; the size bytes from there on may differ. */
 static bool same_until(struct walk *walk, uint64_t off, uint64_t size)
 {
 	if (off < walk->at || !num_range_inside(off, size, walk->input->size) ||
@@ -170,7 +170,7 @@ static bool check_all_sections(const struct image *input, const struct insert_pl
 	return true;
 }
 
-/* One entry of the input that is in the output, too. */
+/* Checks an entry of the input that is in the output, too. */
 static bool check_segment(const struct image *input, const struct insert_plan *plan,
     const struct image *output, size_t i, const GElf_Phdr *is)
 {
@@ -180,7 +180,7 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 	if (i == plan->sframe_entry)
 		return is->p_type == IMAGE_PT_GNU_SFRAME &&
 		       insert_check_spare(input, plan, output, i);
-	/* Compared with the table itself later. */
+	/* PT_PHDR is compared with the table itself later. */
 	if (was->p_type == PT_PHDR && insert_table_changes(input, plan))
 		return is->p_type == PT_PHDR;
 	if (i == plan->grown) {
@@ -445,8 +445,8 @@ static bool same_where_skipped(const struct walk *walk, uint64_t from, uint64_t 
 }
 
 /*
- * Found the way a later removal will find it, from the file alone; and every byte of the
- * input either still there or in the record. Where the walk has not skipped it, it is.
+ * Finds the record the way a later removal will, from the file alone, and checks that every byte of the input
+ * is either still there or in the record. Bytes that the walk has not skipped are there.
  */
 static bool check_undo(const struct walk *walk, struct err *err)
 {
@@ -492,7 +492,7 @@ bool insert_check(const struct image *input, const struct insert_plan *plan,
 		  check_at_phdr(input, plan, output, &slots, err) &&
 		  check_sframe(input, output, err) && check_undo(&walk, err);
 
-	/* Whatever it was, the input is not to blame any more. */
+	/* A failure is this program's: the input is not to blame any more. */
 	if (!ok && err->kind != ERR_NOMEM)
 		err->kind = ERR_INTERNAL;
 	return ok;

@@ -19,7 +19,8 @@ static bool must_shift(const struct image_section *section)
 		   strcmp(section->name, ".note.go.buildid") == 0);
 }
 
-/* Behind the grown table and in the first page, or in the new segment behind the section. */
+/* Checks that a section is behind the grown table and in the first page, or in the new
+ * segment behind .sframe. */
 static bool check_place(const struct insert_plan *plan,
     const struct image_section *before, const GElf_Shdr *after)
 {
@@ -92,7 +93,7 @@ bool insert_grow_follow(const struct image *input, const struct insert_plan *pla
 	return true;
 }
 
-/* The bytes, and again as the loader maps them. */
+/* Compares a moved section's bytes, in the file and as the loader maps them. */
 static bool check_moved(const struct image *input, const struct insert_plan *plan,
     const struct image *output, size_t i)
 {

@@ -23,8 +23,8 @@ static bool is_refusal(int code)
 }
 
 /*
- * Places for [off, end) on the disk in one go, which costs less than finding them bit by
- * bit. Only for what is large; where that cannot be done the writes find them.
+ * Allocates [off, end) on the disk in one go, which costs less than bit by bit. Only for
+ * large files; where the file system cannot do that the writes allocate.
  */
 static bool make_room(int fd, off_t off, off_t end, struct err *err)
 {
@@ -42,9 +42,9 @@ static bool make_room(int fd, off_t off, off_t end, struct err *err)
 }
 
 /*
- * From the mapping, so that the bytes are copied once and their pages are there when the
- * copy is compared; by measurement it is also the fastest way. A page that cannot be read
- * makes the write fail, and not this program.
+ * Writes from the mapping, so that the bytes are copied once and their pages are there
+ * when the copy is compared; by measurement it is also the fastest way. A page that
+ * cannot be read makes the write fail, and not this program.
  */
 static bool copy_range(
     const struct image *image, int fd, off_t off, off_t end, struct err *err)
@@ -72,8 +72,8 @@ static bool share_blocks(const struct image *image, int fd)
 }
 
 /*
- * The kernel is asked for data and holes by moving the descriptor's position, which may
- * be the caller's as well; of such a file all counts as data.
+ * Asks the kernel for data and holes, which moves the descriptor's position. If the
+ * position may be the caller's as well, all counts as data.
  */
 static off_t next_part(const struct image *image, off_t off, int whence)
 {

@@ -13,9 +13,8 @@
 #include "base/num.h"
 
 /*
- * Says how many more entries are needed. The new entries come behind those that stay,
- * because LLVM's tools take a segment that starts where an earlier entry does for a part
- * of that entry.
+ * Uses spare entries; returns how many more are needed. The new entries come behind those that stay, because
+ * LLVM's tools take a segment that starts where an earlier entry does for a part of that entry.
  */
 static size_t take_spares(const struct insert_slots *slots, struct insert_plan *plan)
 {

@@ -67,7 +67,7 @@ int64_t insert_grow_tag(uint32_t type)
 	}
 }
 
-/* The contents of no other note are known not to be looked at by the program itself. */
+/* Only notes of these names are known not to be read by the program itself. */
 static enum kind note_kind(const char *name)
 {
 	static const char *const shifted[] = {
@@ -173,7 +173,7 @@ static bool add_section(const struct image *image, size_t i, struct block *block
 	return true;
 }
 
-/* The lowest place from at on that keeps the unit's alignment. */
+/* Returns the lowest place from at on that keeps the unit's alignment. */
 static uint64_t place_of(const struct unit *unit, uint64_t at)
 {
 	return at + ((unit->off - at) & (MAX_ALIGN - 1));
@@ -200,7 +200,7 @@ static uint64_t block_shifted_end(const struct block *block)
 	return at;
 }
 
-/* Moves as little as makes the room; false when all that may move is not enough. */
+/* Moves as few units to the segment as make the room; false when all that may move are not enough. */
 static bool choose_to_segment(struct block *block)
 {
 	for (size_t i = 0; i < block->n; i++)
@@ -324,7 +324,7 @@ uint64_t insert_grow_kept(const struct insert_grow *grow, const GElf_Phdr *phdr)
 	return phdr->p_filesz;
 }
 
-/* True if it is in one unit, with which it moves. */
+/* True if the program header is inside of one unit, with which it moves. */
 static bool in_unit(const struct insert_grow *grow, const GElf_Phdr *phdr)
 {
 	uint64_t kept = insert_grow_kept(grow, phdr);
@@ -456,7 +456,7 @@ enum obstacle insert_grow_block(const struct image *image,
 		now = plan_block(image, slots, block, plan);
 		if (now == OBSTACLE_NONE)
 			return now;
-		/* The first that is without a gap has the reason. */
+		/* The first attempt without a gap has the reason to report. */
 		if (try == 1)
 			obstacle = now;
 	}

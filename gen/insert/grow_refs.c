@@ -45,8 +45,8 @@ static struct place symbol_at(
 	return symbol;
 }
 
-/* A symbol of a section that may in truth mean another place (__ehdr_start) is not in it.
- */
+/* True for a symbol in the block. A symbol of a section that may in truth mean another
+ * place (__ehdr_start) is not. */
 static bool in_block(
     const struct image *image, const struct insert_grow *grow, const struct place *symbol)
 {

@@ -25,9 +25,9 @@
 
 #include "base/num.h"
 
-/* With what alignment and guard pages need, and where it is not a small part of the file. A
- * larger one is a large .bss, or a wide gap between segments, and tools that copy files write
- * it as zeros. */
+/* Most unused bytes that alignment and guard pages may leave, unless they are a small part of
+ * the file. A larger hole means a large .bss, or a wide gap between segments, and tools that
+ * copy files write it as zeros. */
 #define MAX_HOLE (UINT64_C(1) << 20)
 enum { HOLE_PART = 64 };
 

@@ -16,7 +16,7 @@ enum {
 };
 
 /*
- * Over the header and both tables as they are in the output, and the record. Not over the
+ * Hashes the header and both tables as they are in the output, and the record. Not the
  * section's bytes and the program's, which may be edited in place without harm to the way
  * back. The record's own hash is 0 while it is computed.
  */
@@ -55,7 +55,7 @@ bool insert_body(const struct image *image, int fd, struct err *err)
 {
 	if (!insert_copy(image, image->size, fd, err))
 		return false;
-	/* The file behind the image may be one that this program has converted before. */
+	/* An input that this program has converted before gets its old bytes back first. */
 	for (size_t i = 0; i < image->n_restored; i++)
 		if (!newfile_write_at(fd, image->bytes + image->restored[i].off,
 			image->restored[i].size, image->restored[i].off, err))
@@ -78,8 +78,8 @@ static bool insert_segment_moves(
 }
 
 /*
- * The header last: until then the file is the input with bytes behind it. Gaps are never
- * written: they are holes, which read as zeros.
+ * Writes the header last: until then the file is the input with bytes behind it. Gaps are
+ * never written: they are holes, which read as zeros.
  */
 static bool insert_buffers(const struct image *image, const struct insert_plan *plan,
     const struct wr *buffers, const uint8_t *sframe, int fd, struct err *err)

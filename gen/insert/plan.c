@@ -37,7 +37,7 @@ void insert_plan_start(
 /* The refusal of a method that was asked for, or of the last one. */
 static bool plan_refuse(const struct insert_plan *plan, struct err *err)
 {
-	/* Some methods know more than the sentence. */
+	/* err may have a more exact reason than the obstacle's sentence. */
 	if (err->kind == ERR_NONE)
 		err_set(err, ERR_UNSUPPORTED,
 		    "the method %s does not apply: %s; eh2sframe section writes the "

@@ -45,7 +45,7 @@ size_t insert_ranges(const struct image *image, const struct insert_plan *plan,
 	return n;
 }
 
-/* Bytes that the record has of a range: none where all are zero. */
+/* Returns how many bytes the record stores of a range: none where all are zero. */
 static uint64_t record_stored(const struct image *image, const struct insert_range *range)
 {
 	return image_is_zero(image, range->off, range->off + range->size) ? 0

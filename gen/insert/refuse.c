@@ -193,8 +193,7 @@ static bool refuse_has_records(const struct image *image, uint64_t end)
 	return false;
 }
 
-/* Whatever finds its data by the end of the file (AppImage, installers, signed modules).
- */
+/* Refuses files whose readers find data by the end of the file (AppImage, installers, signed modules). */
 static bool refuse_payload(const struct image *image, uint64_t end, struct err *err)
 {
 	uint64_t ends[2];

@@ -98,7 +98,8 @@ static bool slack_fits(const struct image *image, const struct insert_slots *slo
 	return true;
 }
 
-/* Read-only file bytes, at the place that section header and program header agree on. */
+/* True if the bytes are read-only file bytes, at the place on which section header and
+ * program header agree. */
 static bool slack_is_old(const struct image *image, const GElf_Phdr *old, uint64_t addr)
 {
 	if (addr % INSERT_SFRAME_ALIGN ||
@@ -117,7 +118,8 @@ static bool slack_is_old(const struct image *image, const GElf_Phdr *old, uint64
 	return false;
 }
 
-/* Over the old section. Without both headers, where it ends is one tool's word only. */
+/* Places the section over the old one. Without both headers, the end of the old one is
+ * known from one tool's word only. */
 static bool slack_over_old(
     const struct image *image, const struct insert_slots *slots, struct insert_plan *plan)
 {

@@ -36,9 +36,9 @@ static bool is_library(const struct image *image)
 }
 
 /*
- * PT_NULL, or a PT_NOTE of exactly the bytes of PT_GNU_PROPERTY, which loaders read
- * instead where they know it. The note with the build-id, alone or with the property,
- * is never one: it is how core dumps name the file.
+ * True for PT_NULL, or a PT_NOTE of exactly the bytes of PT_GNU_PROPERTY, which loaders
+ * read instead where they know it. The note with the build-id, alone or with the
+ * property, is never spare: it is how core dumps name the file.
  */
 static bool slot_is_spare(const struct image *image, size_t i)
 {
@@ -265,7 +265,7 @@ static void find_room(const struct image *image, struct insert_slots *slots)
 	slots->room_inside = inside ? slots->room : 0;
 }
 
-/* A section of our own over a table that was moved: libelf zeroes what no section covers. */
+/* True for our own section over a table that was moved: libelf zeroes what no section covers. */
 static bool is_over_table(const struct image *image, const struct image_section *section)
 {
 	return strcmp(section->name, ".phdrs") == 0 &&
@@ -349,7 +349,8 @@ static bool find_names(
 	return true;
 }
 
-/* One that still leads back is followed before anything is inserted. */
+/* True for the section of an old record, which is void: one that still leads back is
+ * followed before anything is inserted. */
 static bool is_old_record(const struct image *image, const struct image_section *section)
 {
 	const GElf_Shdr *hdr = &section->hdr;

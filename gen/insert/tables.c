@@ -10,8 +10,8 @@ static void put_original(struct wr *wr, const struct image *image, size_t from, 
 }
 
 /*
- * Field by field between runs of the original bytes, so that reserved and OS-specific
- * ones survive without being known here.
+ * Writes field by field between runs of the original bytes, so that reserved and
+ * OS-specific fields survive without being known here.
  */
 void insert_put_header(
     struct wr *wr, const struct image *image, const struct insert_plan *plan)
@@ -173,11 +173,10 @@ static GElf_Shdr shdr_of(
 }
 
 /*
- * The old headers, of which one changes: that of the name table, which leads to the grown
- * copy behind all (and those of an SFrame section and a record that are replaced). The new ones
- * come last, whatever their addresses, so that no section changes its number. The undo
- * record has one for the sake of the tools that keep what is in sections only: where it
- * is left alone, a changed file is known as one.
+ * The old headers, of which one changes: that of the name table, which leads to the grown copy behind all
+ * (and those of an SFrame section and a record that are replaced). The new ones come last, whatever their
+ * addresses, so that no section changes its number. The undo record has a header because some tools keep only
+ * the bytes of sections: a record that survives such a tool shows that the file was changed.
  */
 void insert_put_shdrs(struct wr *wr, const struct image *image,
     const struct insert_slots *slots, const struct insert_plan *plan)

@@ -132,8 +132,8 @@ static bool tables_unchanged(const struct image *image,
 }
 
 /*
- * All ranges are there, in order; the first is the ELF header, and one of this very file,
- * whose tables a cut to the old size leaves whole.
+ * True if all ranges are there, in order; the first is the ELF header, and it must be one
+ * of this very file, whose tables a cut to the old size leaves whole.
  */
 static bool leads_back(const struct image *image, const struct undo *undo)
 {

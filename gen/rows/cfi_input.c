@@ -43,7 +43,7 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 
 	if (frames->n_fdes)
 		return true;
-	/* An object that is to have derived rows alone. */
+	/* Explains first why an object cannot have derived rows, which were all that it could get. */
 	if (options_derives(input->policy.options) &&
 	    !cfi_input_can_derive(input->policy.image, err))
 		return false;
@@ -71,7 +71,7 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 	    cfi_section_at(&frames->section, 0, &into));
 }
 
-/* Says of which file it is, where the CFI is of another one than the code. */
+/* Names the file at fault, where the CFI comes from another file than the code. */
 static bool cfi_input_blame(
     const struct cfi_input *input, const struct image *cfi_image, struct err *err)
 {
@@ -111,7 +111,7 @@ static bool cfi_input_count(struct cfi_input *input)
 bool cfi_input_read(const struct image *image, const struct image *cfi_image,
     const struct options *options, struct cfi_input *input, struct err *err)
 {
-	/* Code can have rows of its own. */
+	/* Code without CFI can have derived rows. */
 	const bool bare = options_derives(options) && !image->object;
 
 	*input = (struct cfi_input){0};

@@ -105,7 +105,7 @@ static void collect_count(struct collect_part *part, bool emitted)
 	part->reasons = 0;
 }
 
-/* The ranges [first, last) all belong to one FDE, and why says what is wrong with it. */
+/* Interprets the ranges [first, last), which all belong to one FDE; why says what is wrong with it. */
 static bool collect_fde(struct collect_part *part, const struct cfi_range *first,
     const struct cfi_range *last, enum refusal why)
 {
@@ -151,7 +151,7 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 	return ok;
 }
 
-/* Keeps what came of part->fde, whose range is range, if it holds for others like it. */
+/* Keeps the result of part->fde, whose range is range, if it holds for other FDEs like it. */
 static void collect_keep_model(
     struct collect_part *part, const struct cfi_range *range, struct collect_model *model)
 {
@@ -164,14 +164,14 @@ static void collect_keep_model(
 		    part->section.n_funcs - 1, table->n_rows, table->reach};
 }
 
-/* The range is all of part->fde and of no other FDE. */
+/* Handles a range that is all of part->fde and of no other FDE. */
 static bool collect_whole(struct collect_part *part, const struct cfi_range *range)
 {
 	size_t before = part->section.n_funcs, number;
 	struct collect_model *model;
 	uint32_t size;
 
-	/* Its rows are its own, whatever its instructions. */
+	/* Corrected rows belong to this FDE alone, whatever its instructions. */
 	if (corrections_touch(part->policy->corrections, range->start, range->end))
 		return collect_fde(part, range, range + 1, REFUSE_NOTHING);
 	if (!cfi_program_cache_find(&part->programs, part->fde, &number))
@@ -240,7 +240,7 @@ static void collect_part_deinit(struct collect_part *part)
 	coverage_deinit(&part->coverage);
 }
 
-/* The results of the other parts behind those of the first, which has the room. */
+/* Appends the results of the other parts to those of the first, which has the room. */
 static bool collect_join(struct collect_part *parts, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

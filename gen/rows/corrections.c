@@ -40,7 +40,7 @@ uint64_t corrections_bytes(
 	return bytes;
 }
 
-/* Appends what row says from pc on, unless the row before says the same or is of pc, too. */
+/* Appends row from pc on, unless the row before is the same or begins at pc, too. */
 static bool corrected_add(struct cfi_table *table, const struct cfi_row *row, uint64_t pc)
 {
 	struct cfi_row *last = table->n_rows ? &table->rows[table->n_rows - 1] : NULL;
@@ -69,7 +69,7 @@ const struct cfi_table *corrections_apply(const struct corrections *corrections,
 	corrected->n_rows = 0;
 	corrected->pc_dependent = table->pc_dependent;
 	corrected->pc_dependent_from = table->pc_dependent_from;
-	/* Other code with the same CFI may be right. */
+	/* Other code with the same CFI may be right, so the result must not be moved to it. */
 	corrected->movable = false;
 	corrected->reach = table->reach;
 	for (size_t i = corrections_from(corrections, table->start);
@@ -86,7 +86,7 @@ const struct cfi_table *corrections_apply(const struct corrections *corrections,
 				return NULL;
 		if (!corrected_add(corrected, &correction->row, from))
 			return NULL;
-		/* The rows that begin inside of it say nothing there, but the last one holds behind. */
+		/* Rows that begin inside of the correction are dropped, but the last one holds behind it. */
 		while (next < table->n_rows && table->rows[next].pc <= correction->end)
 			next++;
 		if (correction->end < table->end && next > 0 &&

@@ -5,7 +5,7 @@
 #include "gen/elf/object/object.h"
 #include "gen/rows/coverage.h"
 
-/* Sections of an object have no order. */
+/* Sections of an object have no order, so functions of two of them are never joined. */
 static bool same_section(const struct image *image, uint64_t one, uint64_t other)
 {
 	return !image->object || object_place_at(image->object, one) ==
@@ -79,7 +79,7 @@ static bool coverage_add_beyond(
 	return true;
 }
 
-/* Adds what has rows of the code where the CFI has others. */
+/* Adds code whose rows are the code's own where the CFI has others. */
 static bool coverage_add_repaired(struct coverage *coverage,
     const struct corrections *corrections, const struct sf_func *func, uint64_t function)
 {

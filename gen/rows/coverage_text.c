@@ -45,7 +45,7 @@ static bool text_add(
 	return true;
 }
 
-/* In the order of addresses. */
+/* Lists the regions in the order of addresses. */
 static bool text_find(const struct image *image, struct text *text)
 {
 	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
@@ -93,7 +93,7 @@ static void text_next(struct text *text)
 	}
 }
 
-/* The last range ends at addr. Lists it if that is behind a call. */
+/* Lists the end of the last range, at addr, if that is behind a call. */
 static void text_call(
     struct text *text, const struct text_region *region, uint64_t addr, uint64_t limit)
 {
@@ -134,7 +134,7 @@ static void text_gap(
 	    (struct coverage_stretch){start + front, end - back, bytes + front};
 }
 
-/* Gaps are far from each other, and most of the time is spent on waiting for them. */
+/* Fetches ahead: gaps are far from each other, and most of the time goes into waiting for them. */
 static void text_expect(const struct text *text, const struct text_region *region)
 {
 	size_t i = text->range + TEXT_AHEAD;

@@ -25,7 +25,8 @@ bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size)
 	return false;
 }
 
-/* In an object addresses are made up. NULL: these bytes are not together in the file. */
+/* Returns size bytes of code; NULL where they are not together in the file. In an object
+ * addresses are made up. */
 static const uint8_t *code_at(const struct image *image, uint64_t addr, uint64_t size)
 {
 	const struct object_place *place =
@@ -39,7 +40,8 @@ static const uint8_t *code_at(const struct image *image, uint64_t addr, uint64_t
 	return image->sections[place->section].data + (addr - place->addr);
 }
 
-/* The first unit of a longer filler is none by itself. */
+/* True if a filler begins at start. Reads more than one unit, because the first unit of a
+ * longer filler is none by itself. */
 static bool filler_begins(
     const struct image *image, const struct arch *arch, uint64_t start, uint64_t limit)
 {

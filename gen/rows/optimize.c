@@ -30,7 +30,7 @@ static int range_compare(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* Nothing goes on from what ends at addr to what begins there. */
+/* Adds a border at addr, which no function may cross. */
 static bool range_border(struct ranges *ranges, uint64_t addr)
 {
 	return range_add(ranges, addr, addr);
@@ -50,7 +50,7 @@ static bool ranges_of_segments(const struct image *image, struct ranges *ranges)
 	return true;
 }
 
-/* Functions that no FDE made. */
+/* Protects functions that no FDE made. */
 static bool ranges_of_templates(const struct optimize_input *input,
     const struct sf_section *section, struct ranges *ranges)
 {

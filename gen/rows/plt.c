@@ -171,7 +171,7 @@ static uint64_t plt_claimed(const struct cfi_ranges *ranges, uint64_t start, uin
 	return until < end ? until - start : end - start;
 }
 
-/* Bytes [from, to) of the stub, by code and mask. */
+/* Compares bytes [from, to) of the stub, by code and mask. */
 static bool plt_bytes_match(
     const struct arch_plt_stub *stub, const uint8_t *code, uint8_t from, uint8_t to)
 {

@@ -109,7 +109,7 @@ void policy_deinit(struct policy *policy)
 	free(policy->asked);
 }
 
-/* As the file spells it, or as people do: "ns::f(int)". */
+/* Compares patterns with the name as the file spells it, or as people do: "ns::f(int)". */
 static bool policy_name_excluded(const struct policy *policy, const char *name)
 {
 	const struct options *options = policy->options;
@@ -133,7 +133,7 @@ bool policy_symbol_excluded(const struct policy *policy, uint64_t pc)
 
 	if (first == symbols->n || symbols->list[first].addr != pc)
 		return false;
-	/* Many FDEs may begin where many symbols are. */
+	/* Asked once for each place, because many FDEs may begin where many symbols are. */
 	answer = __atomic_load_n(&policy->asked[first], __ATOMIC_RELAXED);
 	if (answer)
 		return answer == POLICY_EXCLUDED;
@@ -173,7 +173,7 @@ const char *policy_few_symbols(const struct policy *policy)
 enum refusal policy_fde(
     const struct policy *policy, const struct cfi_cie *cie, const struct cfi_fde *fde)
 {
-	/* Both are asked: each pattern that matches gets its mark. */
+	/* Asks for both, because each pattern that matches gets its mark. */
 	bool excluded = policy_section_excluded(policy, fde->pc);
 
 	if (policy->options->exclude_symbols.n)

@@ -19,7 +19,7 @@ static enum refusal reduce_based(
 	return REFUSE_NOTHING;
 }
 
-/* more: where that goes of a CFA from memory which no row can say; NULL when a row must. */
+/* more: gets the part of a CFA from memory that no row can hold; NULL when a row must. */
 static enum refusal reduce_cfa(
     const struct cfi_rule *cfa, struct sf_row *out, struct reduce_more *more)
 {
@@ -153,7 +153,8 @@ static bool reduce_is_near_sp(const struct arch *arch, const struct sf_row *row)
 	       row->cfa.reg == arch->cfi.sp_reg && row->cfa_off < -arch->sp_from_cfa;
 }
 
-/* The model's richest form of the rules, or what no version can say; more as in reduce_cfa. */
+/* Writes the rules in the model's richest form, or returns what no version can hold; more as
+ * in reduce_cfa. */
 static enum refusal reduce_rules(const struct target *target, const struct cfi_row *row,
     struct sf_row *out, struct reduce_more *more)
 {
@@ -227,7 +228,7 @@ enum refusal reduce_row(
 	if (why == REFUSE_NOTHING)
 		why = reduce_beyond(
 		    sf_can_express(target->version, target->arch->sframe_abi, out), out);
-	/* Last: a rule is the better reason. */
+	/* Comes last, because a reason about a rule is the better one. */
 	if (why == REFUSE_NOTHING && target->signal_frame &&
 	    target->version < refusal_needs(REFUSE_SIGNAL_FRAME, target->arch))
 		return REFUSE_SIGNAL_FRAME;

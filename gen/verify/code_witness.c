@@ -13,7 +13,7 @@
 #include "gen/verify/verify.h"
 #include "sframe/check.h"
 
-/* Each stub of a PLT is looked at by itself, up to so many. */
+/* Most blocks that are judged by themselves, such as stubs of a PLT. */
 enum { WITNESS_MAX_BLOCKS = 1048576 };
 /* Functions with more rows are not divided where FDEs begin: each part reads them again. */
 enum { WITNESS_MAX_DIVIDED = 4096 };
@@ -55,7 +55,7 @@ static struct cfi_row witness_row(
 	    .ra_signed = row->ra_signed};
 }
 
-/* Adds a row that holds from pc on, in the place of one that holds from there, too. */
+/* Adds a row that holds from pc on; replaces one that holds from there, too. */
 static bool witness_add_row(struct cfi_table *table, const struct cfi_row *row)
 {
 	if (table->n_rows && table->rows[table->n_rows - 1].pc == row->pc)

@@ -59,7 +59,7 @@ unsigned int lint_readers_of(const struct sf_view *view)
 {
 	unsigned int readers = lint_readers(view);
 
-	/* Not sorted: of an object, and for a linker. */
+	/* Unsorted: the section belongs to an object, and is for a linker. */
 	if (!(view->flags & SFRAME_F_FDE_SORTED))
 		readers &= LINT_LIBSFRAME;
 	if (view->version == SFRAME_VERSION_1)

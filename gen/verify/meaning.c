@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A number that SFrame's reader could not name is none of those that CFI can. */
+/* Gives a register that SFrame's reader could not name a number that CFI never has. */
 static uint16_t meaning_reg(struct sf_loc loc)
 {
 	return loc.reg == SF_REG_NONE ? UINT16_MAX : loc.reg;
@@ -85,9 +85,9 @@ static inline bool meaning_ra(
 }
 
 /*
- * SP's rule, in CFI, is one that gives the caller's SP as the row's reader computes it:
- * from the CFA. When both are the same expression of the same registers they are equal
- * too. And so is what a callee saved of the SP it was called with, anywhere.
+ * True if CFI's rule for SP gives the caller's SP as the row's reader computes it: from
+ * the CFA, or by the same expression of the same registers as the CFA, or from wherever a
+ * callee saved the SP that it was called with.
  */
 static inline bool meaning_sp_is_cfa(
     const struct target *target, const struct cfi_row *cfi)

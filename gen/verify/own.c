@@ -46,7 +46,7 @@ struct verify_part {
 	struct err err;
 };
 
-/* Another FDE's turn: its rules, and what of them a row could say. */
+/* Turns to another FDE: its rules, and the rows that could express them. */
 static bool verify_begin_fde(
     struct verify_part *part, const struct cfi_range *range, struct err *err)
 {
@@ -97,7 +97,7 @@ static bool verify_same_rows(const struct verify_proven *a, const struct verify_
 	       a->pauth_b == b->pauth_b && a->signal_frame == b->signal_frame;
 }
 
-/* The range is all of its FDE, and func is what sf_cursor_function_at found for it. */
+/* Compares a range that is all of its FDE; func is what sf_cursor_function_at found for it. */
 static bool verify_whole(struct verify_part *part, const struct cfi_range *range,
     const struct sf_view_func *func, struct err *err)
 {
@@ -157,8 +157,8 @@ static bool verify_padding(const struct verify_run *run, const struct sf_segment
 }
 
 /*
- * The row for code at pc that has no CFI: of a PLT template, or (*derived) what the code says. NULL
- * when there is none. *end is lowered to where the answer may be another.
+ * Returns the row for code at pc without CFI: a PLT template's, or (*derived) the code's
+ * own. NULL when there is none. *end is lowered to where the answer may differ.
  */
 static const struct sf_row *verify_bare_row(
     const struct verify_part *part, uint64_t pc, uint64_t *end, bool *derived)
@@ -173,7 +173,7 @@ static const struct sf_row *verify_bare_row(
 	return row;
 }
 
-/* [from, to) has neither CFI nor a row in the section. */
+/* Counts [from, to), which has neither CFI nor a row in the section. */
 static void verify_bare_silent(struct verify_part *part, uint64_t from, uint64_t to)
 {
 	uint64_t first = from, missing = 0;
@@ -219,7 +219,7 @@ static void verify_bare_said(
 	}
 }
 
-/* [from, to) has no CFI. */
+/* Compares [from, to), which has no CFI. */
 static bool verify_outside(
     struct verify_part *part, uint64_t from, uint64_t to, struct err *err)
 {
@@ -238,8 +238,7 @@ static bool verify_outside(
 	return true;
 }
 
-/* The ranges of a part, and every address before them up to the last range of the part
- * before it. */
+/* Compares the ranges of a part, and all addresses between the last range of the part before and these. */
 static bool verify_ranges(struct verify_part *part, struct err *err)
 {
 	const struct cfi_ranges *ranges = part->run.in->ranges;

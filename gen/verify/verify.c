@@ -60,7 +60,7 @@ static uint64_t verify_row_end(const struct cfi_table *table, size_t i)
 	return i + 1 < table->n_rows ? table->rows[i + 1].pc : table->end;
 }
 
-/* Both sides in words, for the column that differs. */
+/* Describes both sides, for the column that differs. */
 static void verify_rule_differs(struct verify_run *run, uint64_t pc,
     enum meaning_column column, const struct sf_row *row, const struct cfi_row *cfi)
 {
@@ -160,7 +160,7 @@ static void verify_said(struct verify_run *run, const struct sf_segment *segment
 	}
 }
 
-/* The section says nothing about [from, to). */
+/* Counts [from, to), for which the section has no row. */
 static void verify_silent(struct verify_run *run, uint64_t from, uint64_t to)
 {
 	const struct cfi_table *table = run->table;
@@ -268,8 +268,8 @@ static bool verify_is_of(
 }
 
 /*
- * Another FDE's turn: libdwarf's table of the same record. The record decides and not the
- * address, because libdwarf may list only one of several FDEs that begin at an address.
+ * Turns to another FDE: libdwarf's table of the same record. The record decides and not the address, because
+ * libdwarf may list only one of several FDEs that begin at an address.
  */
 static bool verify_ask(
     struct verify_witness *witness, const struct cfi_fde *fde, struct err *err)

@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "sframe/compact/repeated_blocks.h"
 
-/* More gain less than a thousandth. */
+/* More rounds gain less than a thousandth. */
 enum { COMPACT_ROUNDS = 3 };
 
 struct solution_piece {
@@ -28,7 +28,7 @@ struct solution {
 	uint64_t cost;
 };
 
-/* A stretch of the text. */
+/* One line of the text. */
 struct line_place {
 	size_t first;	   /* function of the model */
 	size_t offers_end; /* where the offers for its pieces end; the next line's begin
@@ -235,7 +235,7 @@ static bool compact_put_func(struct compact_state *state, const struct sf_func *
 	return true;
 }
 
-/* The functions before number end that stay as they are. */
+/* Copies the functions before number end that stay as they are. */
 static bool compact_put_others(struct compact_state *state, size_t end)
 {
 	for (; state->cursor < end; state->cursor++) {

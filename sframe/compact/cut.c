@@ -41,7 +41,7 @@ static void window_add(struct window *window, uint32_t from, int64_t cost)
 	window->queue[window->tail++] = (struct compact_beginning){cost, from};
 }
 
-/* The beginning at from, the last one before to, joins the windows. */
+/* Adds the beginning at from, the last one before to, to the windows. */
 static void windows_add(struct cut_run *run, uint32_t from)
 {
 	const struct compact_element *head = &run->line->list[from], *next = head + 1;

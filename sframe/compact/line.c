@@ -9,7 +9,7 @@
 
 /* Elements of a line; more only where one function has more. */
 enum { LINE_ELEMENTS = 1 << 14 };
-/* A row that holds for so many bytes is where functions that are alike differ. */
+/* A row that holds for so many bytes is a likely place for functions that are alike to differ. */
 enum { LONG_ROW = 8 };
 
 static const uint64_t HASH_BASE = UINT64_C(0x9e3779b97f4a7c15);
@@ -195,7 +195,7 @@ static bool line_add_function(struct compact *compact, size_t i, bool joined)
 	return true;
 }
 
-/* The end of the line, and what is known only from there. */
+/* Ends the line, and fills in what is known only at its end. */
 static bool line_finish(struct compact *compact)
 {
 	struct compact_line *line = &compact->line;
@@ -230,7 +230,7 @@ bool compact_line_read(struct compact *compact, size_t first)
 	line->n = line->n_marks = 0;
 	line->sum = (struct compact_element){0};
 	line->first = first;
-	/* From one line to the next it only goes on. */
+	/* The taken ranges are only passed forwards from one line to the next. */
 	if (first <= compact->at)
 		compact->taken = 0;
 	compact->at = first;

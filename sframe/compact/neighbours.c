@@ -6,15 +6,15 @@
 #include "base/num.h"
 #include "sframe/compact/internal.h"
 
-/* True if the function is nothing but one row that another one could go on with. */
+/* True if the function has a single row, which another function could continue. */
 static bool has_one_row(const struct compact *compact, const struct sf_func *func)
 {
 	return func->n_rows == 1 && compact->section->rows[func->first_row].start == 0 &&
 	       compact_movable(compact, func);
 }
 
-/* Both of one row, b behind a; *size is that of the two together. The cheapest questions
- * first, for most functions have more rows or others. */
+/* True if both, b behind a, have the same single row; *size is that of the two together.
+ * The cheapest questions come first, because most functions have more rows or others. */
 static bool can_join(struct compact *compact, const struct sf_func *a,
     const struct sf_func *b, uint32_t *size)
 {

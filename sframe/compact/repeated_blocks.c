@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* A piece is looked for between a mark and one of so many behind it; below so many rows
- * it is cheaper as a part of its neighbour. */
+/* A piece is searched for between a mark and the next SPAN marks; below WORTH rows it is
+ * cheaper as a part of its neighbour. */
 enum { SPAN = 6, WORTH = 4 };
 
 struct repeats_walk {
@@ -79,14 +79,14 @@ bool compact_blocks_init(struct compact_blocks *blocks, size_t n_funcs)
 	return blocks->filter;
 }
 
-/* Bits of the hash that the table of blocks does not begin with. */
+/* Uses bits of the hash other than those by which the table of blocks places its entries. */
 static uint8_t *filter_at(
     struct compact_blocks *blocks, const struct compact_piece *piece)
 {
 	return &blocks->filter[piece->hash >> 32 & (blocks->n_filter - 1)];
 }
 
-/* The tables are too large for a cache: asked for all at once, they come sooner. */
+/* Fetches all entries at once, because the tables are too large for a cache. */
 static void filter_fetch(
     struct compact_blocks *blocks, const struct compact_candidates *candidates)
 {

@@ -16,9 +16,9 @@
 #include "gen/check/derive/merge.h"
 #include "gen/check/derive/walk.h"
 
-/* gdb needs 19. A file that is not settled by then gets no rows. */
+/* Most rounds; gdb needs 19. A file that is not settled by then gets no rows. */
 enum { DERIVE_MAX_ROUNDS = 256 };
-/* An entry whose summary changed more often only loses what is known of it; one that goes on changing loses all. */
+/* Changes of a summary after which an entry may only lose knowledge, and after which it loses all. */
 enum { DERIVE_MAX_CHANGES = 8, DERIVE_MOST_CHANGES = 64 };
 struct derive_run {
 	const struct image *image;
@@ -41,7 +41,7 @@ static bool run_entry(void *context, void *walker, size_t i)
 	return derive_walk(walker, &run->entries.list[run->list[i]]);
 }
 
-/* Looks at the entries of the list. */
+/* Follows the entries of the list. */
 static bool run_list(struct derive_run *run, bool emit)
 {
 	bool ok;
@@ -71,7 +71,7 @@ static bool list_open(struct derive_run *run)
 
 /* ---- what a round found ---- */
 
-/* Empties from into to. */
+/* Moves all of from to to. */
 static bool uses_take(struct derive_uses *to, struct derive_uses *from)
 {
 	if (!vec_reserve(&to->list, &to->cap, to->n + from->n))
@@ -127,8 +127,9 @@ static bool same_summary(const struct derive_summary *a, const struct derive_sum
 }
 
 /*
- * Functions that call each other can go on saying in turn that they return and that nobody knows. Then nobody
- * knows, unless one of them is found to return with SP elsewhere, and what all of them kept is kept.
+ * Settles functions that call each other and would alternate for ever between returning
+ * and not known. They become not known, unless one of them is found to return with SP
+ * elsewhere; registers that all of them kept are kept.
  */
 static void settle(struct derive_entry *entry)
 {
@@ -152,7 +153,7 @@ static void settle(struct derive_entry *entry)
 		next->written = before->written;
 }
 
-/* All that looked at the entries of the list is looked at again where something changed. */
+/* Opens all entries again that depend on an entry of the list whose summary changed. */
 static void publish(struct derive_run *run)
 {
 	for (size_t i = 0; i < run->n_list; i++) {
@@ -167,7 +168,8 @@ static void publish(struct derive_run *run)
 	}
 }
 
-/* An entry divides the code around it, and what jumps to a function no longer goes on in it. */
+/* Opens the entries around a new one, because it divides the code: jumps to a function no
+ * longer go on in it. */
 static void open_around(struct derive_run *run, const struct derive_entry *found)
 {
 	const struct derive_entries *entries = &run->entries;
@@ -242,7 +244,7 @@ static void reach(struct derive_run *run, const struct derive_entry *found)
 	entry->open = entry->reached = true;
 }
 
-/* Takes what the walkers say of proven entries, and reaches those that proven code calls. */
+/* Takes the rows of proven entries, and reaches those that proven code calls. */
 static bool take_rows(struct derive_run *run)
 {
 	for (size_t i = 0; i < run->n_walkers; i++) {

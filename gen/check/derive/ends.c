@@ -10,8 +10,8 @@
 
 /* ---- one end ---- */
 
-/* The general registers that a function must give back. A part of a function has to keep the frame pointer:
- * of the others, rows say nothing. */
+/* Returns the general registers that a function must give back. A part of a function has
+ * to keep the frame pointer alone, because rows say nothing of the others. */
 static uint32_t end_wanted(const struct derive_walker *walker)
 {
 	const struct code_abi *abi = walker->abi;
@@ -47,7 +47,7 @@ static bool end_is_described(struct derive_walker *walker, uint64_t pc)
 	return row && validate_is_bare(walker->input->arch, row, &entry);
 }
 
-/* A return, or a jump to where the caller goes on. */
+/* Judges a return, or a jump to where the caller goes on. */
 static uint8_t end_returns(struct derive_walker *walker, const struct code_place *place,
     const struct code_state *after)
 {
@@ -63,7 +63,7 @@ static uint8_t end_returns(struct derive_walker *walker, const struct code_place
 	return DERIVE_BAD;
 }
 
-/* A jump to a function that never returns says nothing of where the return address is. */
+/* True if the function never returns: a jump to it says nothing of where the return address is. */
 static bool end_never_returns(const struct derive_walker *walker, uint64_t target)
 {
 	const struct derive_entry *entry = derive_entry_at(walker->entries, target);
@@ -75,7 +75,7 @@ static bool end_never_returns(const struct derive_walker *walker, uint64_t targe
 	       validate_never_returns(walker->callees, &jump);
 }
 
-/* A jump to code with CFI: the row there has to hold. */
+/* Judges a jump to code with CFI: the row there has to hold. */
 static uint8_t end_in_described(
     struct derive_walker *walker, uint64_t target, const struct code_state *after)
 {
@@ -124,7 +124,7 @@ static bool end_is_elsewhere(const struct code_abi *abi, const struct code_state
 		   (fp.kind != CODE_UNKNOWN && !(callee_kept(after) >> abi->fp & 1)));
 }
 
-/* Control goes out of the code that is followed. */
+/* Judges a jump out of the code that is followed. */
 static uint8_t end_jumps_out(struct derive_walker *walker, uint64_t pc, uint64_t target,
     const struct code_state *after)
 {
@@ -142,7 +142,7 @@ static uint8_t end_jumps_out(struct derive_walker *walker, uint64_t pc, uint64_t
 	if (entry && (!bare || !(callee_kept(after) >> walker->abi->fp & 1)))
 		derive_refer(walker, pc, target,
 		    end_is_elsewhere(walker->abi, after) ? DERIVE_MIXED : DERIVE_UNSURE);
-	/* How a function with CFI goes back is found out when one goes on to it. */
+	/* Finds out how a function with CFI goes back, now that control goes on to it. */
 	if (bare && described && !gap)
 		derive_refer(walker, pc, target, DERIVE_CALLED);
 	end = callee_jump(walker->abi, after, entry ? &entry->summary.effect : NULL);
@@ -175,7 +175,7 @@ static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t tar
 	return assumed && flags == DERIVE_GOOD && end_is_stub(walker, target) ? 0 : flags;
 }
 
-/* True if one of these goes from the place elsewhere than to the next instruction. */
+/* True if an edge leads from the place elsewhere than to the next instruction. */
 static bool end_leads_on(const struct needs_edges *edges, const struct code_place *place)
 {
 	const uint64_t next = place->pc + place->insn->length;
@@ -213,7 +213,7 @@ static uint8_t end_jumps_to(struct derive_walker *walker, const struct code_plac
 	return end_keeps(walker, after) & DERIVE_DOUBTED;
 }
 
-/* Code that gives a signal's context back to the kernel: what is on the stack is no call's. */
+/* True for code that gives a signal's context back to the kernel, where the stack is no call's. */
 static bool end_is_trampoline(const struct derive_walker *walker, uint64_t pc)
 {
 	static const struct {
@@ -262,7 +262,7 @@ static bool end_is_clone(
 		   number->off == CLONE3);
 }
 
-/* True if the instruction takes SP out of memory, or from somewhere else that nothing says anything of. */
+/* True if the instruction takes SP out of memory, or from somewhere else that nothing is known of. */
 static bool end_loses_sp(const struct code_abi *abi, const struct code_place *place)
 {
 	struct code_state after;
@@ -422,7 +422,7 @@ bool derive_cut(struct derive_walker *walker)
 
 		if (!(place->flags & DERIVE_BEHIND && place->flags & DERIVE_NEXT))
 			continue;
-		/* Both would be so only of code that is not understood. */
+		/* Both hold only in code that is not understood. */
 		if (next && next->flags & DERIVE_GOOD)
 			doubt = true;
 		else

@@ -26,7 +26,7 @@ bool derive_entries_add(struct derive_entries *entries, uint64_t addr, uint8_t o
 	return true;
 }
 
-/* Joins what is said of one address. */
+/* Joins two entries of one address. */
 static void entry_join(struct derive_entry *entry, const struct derive_entry *other)
 {
 	const uint8_t both = entry->origin | other->origin;
@@ -150,8 +150,8 @@ static bool entries_of_symbols(const struct entries_reader *reader)
 	return ok;
 }
 
-/* The loader calls what these words of an array name. Those of a position-independent file are named by
- * relocations, too. */
+/* Adds the functions that the loader calls by these words of an array. Those of a
+ * position-independent file are named by relocations, too. */
 static bool entries_of_array(
     const struct entries_reader *reader, int64_t tag, int64_t size_tag)
 {
@@ -188,7 +188,7 @@ static bool entries_of_loader(struct entries_reader *reader)
 
 /* ---- addresses in code ---- */
 
-/* lea disp(%rip); larl; adr. */
+/* True for lea disp(%rip), larl and adr. */
 static bool is_pc_relative(enum code_machine machine, const uint8_t *bytes,
     uint8_t length, uint64_t pc, uint64_t value)
 {
@@ -238,7 +238,7 @@ struct entries_scan {
 	bool nomem;
 };
 
-/* A jump: a tail call where the row is an entry's, else into a part of the same function. */
+/* Notes a jump: a tail call where the row is an entry's, else into a part of the same function. */
 static bool scan_jump(struct entries_scan *scan, uint64_t pc, uint64_t target)
 {
 	const struct arch *arch = scan->reader.input->arch;
@@ -395,7 +395,7 @@ bool derive_entries_read(const struct image *image, const struct cfi_input *inpu
 		  entries_of_code(&reader, jobs);
 
 	derive_entries_sort(entries);
-	/* The kernel goes there, and no call: a symbol that names it is no evidence. */
+	/* The kernel goes to the program's entry, and no call does: a symbol that names it is no evidence. */
 	for (size_t i = 0; ok && i < entries->n; i++)
 		if (entries->list[i].origin & DERIVE_START)
 			entries->list[i].origin = DERIVE_START;

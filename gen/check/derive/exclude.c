@@ -25,8 +25,8 @@ static bool starts_read(const struct image *image, struct starts *starts)
 	return true;
 }
 
-/* True if what is at addr is left out. *end, which is above addr, becomes the next address at which that
- * can change. */
+/* True if the code at addr is left out. *end, which is above addr, becomes the next
+ * address at which that can change. */
 static bool exclude_at(const struct policy *policy, const struct starts *starts,
     uint64_t addr, uint64_t *end)
 {
@@ -44,7 +44,7 @@ static bool exclude_at(const struct policy *policy, const struct starts *starts,
 		return excluded;
 	if (symbol->size && symbol->size - (addr - symbol->addr) < *end - addr)
 		*end = symbol->addr + symbol->size;
-	/* Both are asked: each pattern that matches gets its mark. */
+	/* Asks for both, because each pattern that matches gets its mark. */
 	return policy_symbol_excluded(policy, symbol->addr) || excluded;
 }
 

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "gen/rows/plt.h"
 
-/* Adds what of [start, end) no range has. */
+/* Adds the parts of [start, end) that no range has. */
 static bool gaps_add(struct derive_gaps *gaps, const struct cfi_ranges *ranges,
     uint64_t start, uint64_t end, const uint8_t *bytes)
 {
@@ -124,7 +124,7 @@ static bool gaps_plts(const struct image *image, struct cfi_ranges *plts)
 	return true;
 }
 
-/* Templates speak for PLTs. Headers that lie can also put one into another section. */
+/* Takes out PLTs, which templates describe. Headers that lie can also put one into another section. */
 static bool gaps_without_plts(const struct image *image, struct derive_gaps *gaps)
 {
 	const struct derive_gaps all = *gaps;

@@ -121,7 +121,7 @@ static void host_called(void *context, uint64_t pc, const struct code_insn *call
 /* Most edges for each byte of code. More can only come from tables that many jumps share. */
 enum { HOST_MAX_EDGES = 8 };
 
-/* False if there are too many, or it is the last one again. */
+/* Adds an edge. False if there are too many, or it repeats the last one. */
 static bool host_add_edge(
     struct derive_walker *walker, struct needs_edges *edges, uint64_t from, uint64_t to)
 {

@@ -8,8 +8,8 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-/* Bits of a cell: somebody says DERIVE_GOOD, or DERIVE_BAD; an entry leads there that was not followed to its
- * end. The rest is a row's index plus 1. */
+/* Bits of a cell: an entry says DERIVE_GOOD, or DERIVE_BAD; an entry that was not
+ * followed to its end leads there. The rest is a row's index plus 1. */
 #define CELL_GOOD (UINT32_C(1) << 31)
 #define CELL_BAD (UINT32_C(1) << 30)
 #define CELL_LED (UINT32_C(1) << 29)

@@ -15,7 +15,7 @@ void derive_refer(
 		    (struct derive_ref){from, to, (uint8_t)origin};
 }
 
-/* libc is given main by the program's entry, and calls it. */
+/* Refers to main, which libc gets from the program's entry and calls. */
 static void place_refer_main(struct derive_walker *walker, const struct code_place *place)
 {
 	const uint8_t first = walker->input->arch->code == CODE_X86_64	? 5
@@ -130,7 +130,7 @@ bool derive_place_row(void *context, const struct code_place *place)
 	return true;
 }
 
-/* Notes what the place moves, and what ways need that end there, as they must. */
+/* Notes the moves of the place, and the needs of ways that end there as they must. */
 static void place_note_needs(struct derive_walker *walker, const struct code_place *place,
     const struct derive_place *noted)
 {

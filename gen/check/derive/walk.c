@@ -63,8 +63,8 @@ size_t derive_range_at(const struct derive_walker *walker, uint64_t addr)
 	return i < ranges->n && ranges->list[i].start <= addr ? i : SIZE_MAX;
 }
 
-/* The code around addr: what a range of the CFI has, or of a gap, what is between two entries. False: none
- * is there. */
+/* Finds the code around addr: a range of the CFI, or in a gap the code between two
+ * entries. False: there is none. */
 static bool walk_piece(
     const struct derive_walker *walker, uint64_t addr, struct code_range *piece)
 {
@@ -131,7 +131,8 @@ void derive_note_use(struct derive_walker *walker, uint64_t addr)
 	walk_note(walker, &walker->uses, addr);
 }
 
-/* The number of entries that asked for the piece's part in the block in earlier rounds. *own: the entry at hand did. */
+/* Returns how many entries asked for the piece's part in the block in earlier rounds.
+ * *own: the entry at hand did. */
 static size_t walk_n_asked(const struct derive_walker *walker,
     const struct code_range *piece, uint64_t block, bool *own)
 {
@@ -317,7 +318,7 @@ static bool walk_follow(struct derive_walker *walker)
 		}
 		for (size_t i = 0; i < walker->n_wanted; i++)
 			walk_ask(walker, walker->wanted[i]);
-		/* At last, what cannot be followed is doubted, as far as it is known. */
+		/* In the last round, doubts code that cannot be followed, as far as it is known. */
 		if (((walker->waits || walker->crowded) && !walker->emit) ||
 		    walker->n_code > WALK_MAX_PIECES)
 			return false;
@@ -354,8 +355,8 @@ static void walk_unique_uses(struct derive_walker *walker, size_t first)
 	uses->n = n;
 }
 
-/* A function that was not seen to the end is like one of another file, but for one that is entered with other stacks: who
- * calls it knows no SP behind it, but a frame pointer, as the ABI has it. */
+/* Bounds the effect of a function that was not seen to its end by that of one of another file. If it is also
+ * entered with other stacks, its callers know no SP behind it, but a frame pointer, as the ABI has it. */
 static void walk_bound_effect(struct derive_walker *walker, bool followed)
 {
 	struct callee_effect *effect = &walker->entry->next.effect;
@@ -388,7 +389,8 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 		derive_note_use(walker, own.start);
 		walk_add_piece(walker, own);
 	}
-	/* No state is known of what is entered in several, as a label that is jumped to with a frame, and named. */
+	/* An entry that is reached in several states has none that is known, for example
+	 * a label that is jumped to with a frame, and named. */
 	mixed = entry->origin & DERIVE_MIXED;
 	ok = !mixed && walk_follow(walker);
 	for (int looks = 0; ok && derive_cut(walker); looks++)
