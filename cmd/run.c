@@ -81,7 +81,7 @@ static bool run_verify(const struct args *args, const struct eh2sframe_file *fil
 	return ok;
 }
 
-/* dump, verify and lint look at the section that a file has. */
+/* Runs dump, verify and lint, which look at the section that a file has. */
 static bool run_inspect(const struct args *args, const char *path,
     struct run_output *output, struct eh2sframe_error *error)
 {
@@ -162,7 +162,7 @@ struct run_report {
 	struct eh2sframe_error error;
 };
 
-/* Writes it: a result, or NULL and why there is none. */
+/* Writes the report: of a result, or NULL and why there is none. */
 static void run_report_write(const struct args *args, struct run_report *report,
     struct eh2sframe_result *result, const struct eh2sframe_error *why)
 {
@@ -201,7 +201,7 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 	return ok;
 }
 
-/* The end of a conversion, as far as it is told. Returns the exit status. */
+/* Ends a conversion, as far as it is told. Returns the exit status. */
 static int run_tell(
     const struct args *args, struct run_report *report, bool done, int status)
 {
@@ -344,7 +344,7 @@ static void run_tell_debug_dir(const char *folder)
 	print_error(folder, &error);
 }
 
-/* The verbs that do something. */
+/* Runs the verbs that do something. */
 static int run_verb(const struct args *args)
 {
 	struct eh2sframe_error error;

@@ -22,7 +22,7 @@ static bool run_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* True if it is an input that an option names. */
+/* True if the path is an input that an option names. */
 static bool run_is_beside(const struct args *args, const char *path)
 {
 	const char *const inputs[] = {args->debug_file, args->cfi_path, args->baseline};
@@ -41,8 +41,7 @@ bool run_is_input(const struct args *args, size_t n, const char *path)
 	return run_is_beside(args, path);
 }
 
-/* The name behind the last slash. *dir is its directory, or has inode 0 if there is none.
- */
+/* Returns the name behind the last slash. *dir is its directory, or has inode 0 if there is none. */
 static const char *run_parent(const char *path, struct stat *dir)
 {
 	const char *slash = strrchr(path, '/');
@@ -55,7 +54,7 @@ static const char *run_parent(const char *path, struct stat *dir)
 	return slash ? slash + 1 : path;
 }
 
-/* Where a path leads when it is a link to what is not there yet. Returns to. */
+/* Finds where a path leads when it is a link to what is not there yet. Returns to. */
 static const char *run_follow(const char *path, char to[PATH_MAX])
 {
 	char link[PATH_MAX];

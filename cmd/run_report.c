@@ -19,7 +19,7 @@ struct run_output {
 	struct report_table table;
 };
 
-/* The text of one result; with a table, its line comes at the end. */
+/* Prints the text of one result; with a table, its line comes at the end. */
 static bool run_report_text(const struct args *args,
     const struct eh2sframe_result *result, const struct run_output *output,
     struct eh2sframe_error *error)

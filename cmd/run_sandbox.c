@@ -9,8 +9,7 @@
 #include "base/sandbox/sandbox.h"
 #include "cmd/run_internal.h"
 
-/* A file that is written to, or made beside a name that is there. NULL and "-" are standard
- * output. */
+/* Allows a file that is written to, or made beside a name that is there. NULL and "-" are standard output. */
 static bool run_allow_output(
     struct sandbox *box, const char *path, struct eh2sframe_error *error)
 {

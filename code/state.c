@@ -397,7 +397,7 @@ void code_state_step(struct code_state *state, const struct code_abi *abi, uint6
 		    code_value_of(
 			insn->unsure >> i & 1 ? CODE_UNKNOWN : CODE_OTHER, 0, 0));
 	}
-	/* An address that SP gets by more than a subtraction skips frames: an exception is raised. */
+	/* Adding a register to SP skips frames, to raise an exception; taking space is a subtraction. */
 	if (state->regs[abi->sp].kind == CODE_MADE &&
 	    state->regs[abi->sp].symbol == ((uint32_t)pc & ~CODE_ALIGNED) &&
 	    adds_to_sp(insn, abi))

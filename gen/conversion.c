@@ -10,7 +10,7 @@
 #include "gen/verify/lint.h"
 #include "gen/verify/prove.h"
 
-/* A typo, or strip before the conversion, must not turn an option off unseen. */
+/* Judges the patterns: a typo, or strip before the conversion, must not turn an option off unseen. */
 static bool convert_patterns(const struct conversion *conv, struct err *err)
 {
 	const char *option, *pattern, *few = policy_few_symbols(&conv->input.policy);
@@ -208,7 +208,7 @@ bool convert_costs(struct conversion *conv, struct err *err)
 	struct sf_view view;
 
 	sf_costs_deinit(&conv->report.costs);
-	/* The linker lays them out again. */
+	/* The linker lays out the sections of an object again. */
 	if (conv->image->object)
 		return true;
 	return sf_place(&conv->model, &conv->encoding, addr, bytes, err) &&

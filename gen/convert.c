@@ -21,7 +21,7 @@ static bool shares(const struct conversion *conv)
 				     (options->reader && options->reader->share_big));
 }
 
-/* While each function is still one of its own. */
+/* Counts sources while each function is still one of its own. */
 static bool count_sources(struct conversion *conv, struct err *err)
 {
 	return coverage_sources(
@@ -41,7 +41,7 @@ static void reach_calls(struct conversion *conv)
 	last_calls_count(&conv->model, coverage);
 }
 
-/* The sections of an object, which a linker puts together. */
+/* Encodes the sections of an object, which a linker puts together. */
 static bool encode_object(struct conversion *conv, struct err *err)
 {
 	if (!object_keep_whole(&conv->input, &conv->model, &conv->report.coverage,
@@ -53,7 +53,7 @@ static bool encode_object(struct conversion *conv, struct err *err)
 	    &conv->report.stats, err);
 }
 
-/* The section of a linked file; its place is not known yet. */
+/* Encodes the section of a linked file; its place is not known yet. */
 static bool encode_linked(struct conversion *conv, struct err *err)
 {
 	const struct optimize_input input = {
@@ -90,7 +90,8 @@ static bool read_cfi(struct conversion *conv, struct err *err)
 	return false;
 }
 
-/* A kernel that validates a section wants all its functions in one segment. The model is sorted. */
+/* True if functions are in several segments, although a kernel that validates a section
+ * wants all of them in one. The model is sorted. */
 static bool code_is_apart(const struct conversion *conv)
 {
 	const struct reader *reader = conv->options->reader;
@@ -162,7 +163,7 @@ bool convert_generate(struct conversion *conv, struct err *err)
 	return conv->made;
 }
 
-/* The section at its place in a copy of the file. */
+/* Inserts the section at its place in a copy of the file. */
 static bool insert_linked(struct conversion *conv, struct err *err)
 {
 	struct insert_plan *plan = &conv->install.plan;
@@ -179,7 +180,7 @@ static bool insert_linked(struct conversion *conv, struct err *err)
 		   conv->image, plan, conv->bytes.data, conv->install.output.fd, err);
 }
 
-/* The sections behind a copy of the object. */
+/* Puts the sections behind a copy of the object. */
 static bool insert_object(struct conversion *conv, struct err *err)
 {
 	struct object_output *object = &conv->object;

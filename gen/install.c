@@ -35,7 +35,7 @@ void install_begin(struct install *install, const struct image *image,
 	install->options = options;
 	install->copied = false;
 	install->copy_err = (struct err){0};
-	/* Most files that come to nothing do so for want of it. */
+	/* Without CFI most conversions come to nothing, so the copy can wait. */
 	if (!options_derives(options) && !cfi_sources_any(image, options))
 		return;
 	if (!install_open(install, out, install->input, options, &install->copy_err))
@@ -107,7 +107,8 @@ static bool check_rows(const struct file_check *check, struct install *install,
 	return ok;
 }
 
-/* A program header that lies can call code what an insertion changes: the file's headers, for one. */
+/* Checks that an insertion changes no code: a program header that lies can call the
+ * file's headers code, for one. */
 static bool check_same_code(const struct image *input, const struct image *output,
     const struct sf_section *model, struct err *err)
 {
@@ -152,7 +153,7 @@ bool install_prove(struct install *install, const struct object_output *object,
 	if (!check.ok)
 		*err = check.err;
 	image_close(&check.written);
-	/* If it has changed, the copy has bytes that are not those that were read. */
+	/* If the input has changed, the copy has bytes that are not those that were read. */
 	return (ok && check.ok) || image_blame_change(install->image, err);
 }
 

@@ -43,7 +43,7 @@ static void archive_set_name(struct archive_member *member, const char *name, si
 	member->name_size = (size_t)(end - name) - (end > name && end[-1] == '/');
 }
 
-/* Names where GNU ar puts them, and where BSD's does: in the body. Returns what is wrong, or NULL. */
+/* Finds names where GNU ar puts them, and where BSD's does: in the body. Returns what is wrong, or NULL. */
 static const char *archive_classify(
     struct archive *archive, struct archive_member *member)
 {
@@ -292,7 +292,7 @@ static size_t archive_get(const char *from, size_t width)
 	return number;
 }
 
-/* Writes one. False: it does not fit. */
+/* Writes a number. False: it does not fit. */
 static bool archive_set(char *to, size_t width, size_t number)
 {
 	for (; width--; number >>= 8)

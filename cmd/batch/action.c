@@ -59,7 +59,7 @@ static bool action_line(const struct eh2sframe_result *result, const char *besid
 	return ok;
 }
 
-/* The object of a result; with --baseline it has the changes, and may be a failure. */
+/* Makes the object of a result; with --baseline it has the changes, and may be a failure. */
 static bool action_report(const struct batch_job *job, struct eh2sframe_result *result,
     const char *besides, json_t **report, struct eh2sframe_error *error)
 {
@@ -70,7 +70,7 @@ static bool action_report(const struct batch_job *job, struct eh2sframe_result *
 		   action_line(result, besides, *report, error));
 }
 
-/* The object of a file that is done, without anything else in it. */
+/* Makes the object of a file that is done, without anything else in it. */
 static bool action_done(json_t **report, struct eh2sframe_error *error)
 {
 	*report = json_pack("{si}", "status", EH2SFRAME_DONE);
@@ -208,7 +208,7 @@ static bool action_check(const struct batch_job *job, const struct eh2sframe_che
 				: eh2sframe_check_judge(check, error));
 }
 
-/* The CFI against the code. */
+/* Checks the CFI against the code. */
 static bool action_check_code(const struct batch_job *job,
     const struct eh2sframe_file *file, FILE *out, json_t **report,
     struct eh2sframe_error *error)

@@ -16,7 +16,8 @@ struct archive_work {
 	size_t size;
 };
 
-/* The object of a member that is one for a linker. NULL: memory ran out, or options make no sense for any object. */
+/* Makes the object of a member that is one for a linker. NULL: memory ran out, or options
+ * make no sense for any object. */
 static json_t *archive_object(
     struct archive_work *work, size_t i, const char *name, struct eh2sframe_error *error)
 {
@@ -47,7 +48,7 @@ static json_t *archive_object(
 	return object;
 }
 
-/* Any member's object; json_null for one that is no ELF file. */
+/* Makes any member's object; json_null for one that is no ELF file. */
 static json_t *archive_member(
     struct archive_work *work, size_t i, struct eh2sframe_error *error)
 {
@@ -72,7 +73,7 @@ static bool archive_members(struct archive_work *work, struct archive_writer *wr
 
 	for (size_t i = 0; ok && i < work->archive->n; i++) {
 		work->bytes = NULL;
-		/* The archive's own tables are nothing to speak of. */
+		/* The archive's own tables are not reported. */
 		if (work->archive->members[i].kind == ARCHIVE_FILE)
 			ok = json_array_append_new(
 				 members, archive_member(work, i, error)) == 0;

@@ -81,7 +81,7 @@ static void batch_note_patterns(struct patterns *patterns, const json_t *object)
 	patterns->dynamic += symbols && strcmp(symbols, "none") != 0;
 }
 
-/* Says if a report is written as a document. */
+/* True if a report is written as a document. */
 static bool batch_has_document(const struct args *args)
 {
 	return args->json_path || args->json || args->html;
@@ -265,7 +265,7 @@ static void batch_print_sandbox(const struct batch_run *run)
 	fprintf(stderr, "%s: %s\n", print_program, text);
 }
 
-/* The line of a file that was passed over, or that is done and has no text. */
+/* Prints the line of a file that was passed over, or that is done and has no text. */
 static void batch_print_line(
     const json_t *file, const char *path, const char *done, FILE *out)
 {
@@ -310,7 +310,7 @@ static void batch_print(struct batch_run *run)
 	batch_print_sandbox(run);
 	if (report && batch_has_document(args))
 		return;
-	/* Only now, so that a run that comes to an early end leaves the old text. */
+	/* Empties the report only now, so that a run that comes to an early end leaves the old text. */
 	if (report)
 		print_start(&run->out);
 	batch_print_files(run, done, out);
@@ -325,7 +325,7 @@ static void batch_print(struct batch_run *run)
 	}
 }
 
-/* Only now, or it would be one of the files of the tree. */
+/* Opens the report only now, or it would be one of the files of the tree. */
 static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct args *args = run->args;
@@ -341,7 +341,7 @@ static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err
 	return true;
 }
 
-/* The members of an archive, in this process. */
+/* Works on the members of an archive, in this process. */
 static bool batch_work_archive(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct batch_job job = {
@@ -378,7 +378,7 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 	       batch_work_all(run, err);
 }
 
-/* The end of the run, as far as it is told. */
+/* Ends the run, as far as it is told. */
 static bool batch_tell(struct batch_run *run, struct eh2sframe_error *err)
 {
 	bool ok;
@@ -393,13 +393,13 @@ static bool batch_tell(struct batch_run *run, struct eh2sframe_error *err)
 	return print_end(err);
 }
 
-/* How many files this run has changed. */
+/* Returns how many files this run has changed. */
 static json_int_t batch_new(const struct batch_run *run)
 {
 	return run->report.sums.done - run->report.sums.already;
 }
 
-/* The run came to an early end. */
+/* Ends a run that came to an early end. */
 static int batch_gave_up(struct batch_run *run, struct eh2sframe_error *err)
 {
 	json_int_t done = run->archive ? 0 : batch_new(run);
@@ -478,7 +478,7 @@ int batch_run(const struct args *args, struct archive *archive)
 		status = done && batch_new(&run)
 			     ? print_late(status, done, run.where, &err)
 			     : print_worse(status, print_error(run.where, &err));
-	/* Nothing was written to it. */
+	/* Nothing was written to the report. */
 	print_close(&run.out, false, &err);
 	report_gate_deinit(&run.gate);
 	report_table_deinit(&run.table);

@@ -183,7 +183,7 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	return ok;
 }
 
-/* Does the same, but leaves the old file as it is. */
+/* As file_make, but leaves the old file as it is. */
 static bool file_try(const struct batch_job *job, const struct batch_file *file,
     struct eh2sframe_file *input, struct file_state *made, struct eh2sframe_error *error)
 {
@@ -264,7 +264,7 @@ static bool file_again(const struct batch_job *job, const struct batch_file *fil
 	return ok && made->report;
 }
 
-/* Does it with the members of an archive. *is: it is one. */
+/* Works on the members of an archive. *is: the file is one. */
 static bool file_archive(const struct batch_job *job, const struct batch_name *name,
     struct file_state *made, bool *is, struct eh2sframe_error *error)
 {
@@ -312,7 +312,7 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 	return ok;
 }
 
-/* A failure, with what was found until then. */
+/* Makes the object of a failure, with what was found until then. */
 static json_t *file_failure(
     const char *path, const struct eh2sframe_error *error, const json_t *report)
 {

@@ -31,7 +31,7 @@ bool batch_globs_take(const struct args *args, const char *path)
 	       !globs_any(&args->exclude, path);
 }
 
-/* True if "DIRECTORY" of a glob "DIRECTORY" + "/" + "*" is this one. */
+/* True if the glob is a path, followed by a slash and an asterisk. */
 static bool globs_all_below(const char *glob, const char *path)
 {
 	size_t length = strlen(glob);

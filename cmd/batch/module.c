@@ -31,7 +31,7 @@ static bool module_read(
 	       regular_read(file->fd, to, (size_t)size, off) == (ssize_t)size;
 }
 
-/* Where section i is, and which section its sh_link names. */
+/* Finds where section i is, and which section its sh_link names. */
 static bool module_section(const struct module_file *file, uint64_t shoff, uint32_t i,
     uint64_t *off, uint64_t *size, uint32_t *link)
 {

@@ -115,7 +115,7 @@ static void pool_clean(struct pool_run *run, unsigned int i, size_t file)
 	batch_file_clean(run->pool->job.tree, file, temporary);
 }
 
-/* Why a file is not finished. */
+/* Says why a file is not finished. */
 static void pool_blame(int how, bool broken, struct eh2sframe_error *why)
 {
 	int sig = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
@@ -129,7 +129,7 @@ static void pool_blame(int how, bool broken, struct eh2sframe_error *why)
 		    "the sandbox ended its process: it made a system call that no "
 		    "conversion needs; where the file can be trusted, --sandbox=off "
 		    "does without");
-	/* Reading mapped bytes that are gone. On these machines nothing else ends so. */
+	/* SIGBUS comes from reading mapped bytes that are gone. On these machines nothing else ends so. */
 	else if (sig == SIGBUS)
 		cmd_fail(why, EH2SFRAME_IO,
 		    "became shorter while it was read, or cannot be read; left as it is");
@@ -158,8 +158,8 @@ static bool pool_ended_idle(
 	       sandbox_whole(&run->shared->records[i].sandbox, err);
 }
 
-/* After a worker that was killed for what it sent. Its files are not known, so it may not have a
- * successor for ever. */
+/* Replaces a worker that was killed for what it sent. Its files are not known, so it may
+ * not have a successor for ever. */
 static bool pool_replace_broken(
     struct pool_run *run, unsigned int i, struct eh2sframe_error *err)
 {

@@ -94,7 +94,7 @@ static char *batch_join(const char *dir, const char *name)
 	return asprintf(&path, "%s%s%s", dir, slash, name) < 0 ? NULL : path;
 }
 
-/* Why a file is skipped, as a word of the report. */
+/* Returns why a file is skipped, as a word of the report. */
 static const char *batch_skip(
     const struct args *args, enum eh2sframe_kind kind, int fd, const struct stat *st)
 {
@@ -208,8 +208,8 @@ static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *
 	return batch_enter_dir(tree, &dir) != BATCH_NO_DIR;
 }
 
-/* A file that this program is writing, or was writing when it was killed. Converting it
- * would put another file, with another mode, in its place. */
+/* True for a file that this program is writing, or was writing when it was killed.
+ * Converting it would put another file, with another mode, in its place. */
 static bool batch_is_temporary(const char *base)
 {
 	static const char start[] = ".eh2sframe.";
@@ -217,7 +217,7 @@ static bool batch_is_temporary(const char *base)
 	return strncmp(base, start, sizeof(start) - 1) == 0;
 }
 
-/* The path of something in a directory that was listed, below what the user named. */
+/* Returns the path of something in a directory that was listed, below what the user named. */
 static const char *batch_below(const struct batch_dir *parent, const char *path)
 {
 	path += parent->root;
@@ -256,7 +256,7 @@ static bool batch_add_entry(
 	return ok;
 }
 
-/* fd -1: none. */
+/* Keeps the directory that was opened last; fd -1: none. */
 static void batch_keep_near(struct batch_tree *tree, uint32_t index, int fd)
 {
 	if (tree->near_fd >= 0)
@@ -296,7 +296,7 @@ static bool batch_list_dir(struct batch_tree *tree, uint32_t index, struct batch
 	return ok;
 }
 
-/* A named file: its directory is entered without following links, but not listed. */
+/* Adds a named file: its directory is entered without following links, but not listed. */
 static bool batch_name_file(struct batch_tree *tree, const char *path)
 {
 	struct batch_dir dir = {0};

@@ -38,7 +38,7 @@ static bool worker_send(int fd, const void *bytes, size_t size)
 	return true;
 }
 
-/* False when memory runs out, or when the pool is gone. */
+/* Works on a file. False when memory runs out, or when the pool is gone. */
 static bool worker_work(const struct batch_job *job, size_t file, int fd)
 {
 	struct batch_message message = {.file = file};
@@ -119,7 +119,7 @@ static void worker_close_others(int pipe, int start, int ruleset)
 	}
 }
 
-/* Before the first file. Without the memory for it, no file is read. */
+/* Enters the sandbox before the first file. Without the memory for it, no file is read. */
 static bool worker_enter_sandbox(const struct batch_job *job, struct sandbox_state *state)
 {
 	struct eh2sframe_error ignored;
@@ -311,8 +311,8 @@ static bool worker_is_sound(const json_t *report)
 	       worker_members_are_sound(json_object_get(report, "members"));
 }
 
-/* The report in a text, NULL without memory for it. jansson takes a want of memory for an error of
- * the text at times, so that is tried again. */
+/* Returns the report in a text, NULL without memory for it. jansson takes a want of
+ * memory for an error of the text at times, so that is tried again. */
 static json_t *worker_parse(const char *text, size_t size, bool *broken)
 {
 	json_t *report = json_loadb(text, size, 0, NULL);

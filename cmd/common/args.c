@@ -84,7 +84,7 @@ static bool args_note(struct args *args, enum option_id id, const char *value)
 		args->modules = true;
 		break;
 	case OPTION_FOR:
-		/* The readers of the others do not read modules. */
+		/* Readers of other names do not read modules. */
 		args->modules |= !strcmp(value, "linux-arm64");
 		args->reader = value;
 		break;
@@ -115,7 +115,7 @@ static bool args_note(struct args *args, enum option_id id, const char *value)
 	return true;
 }
 
-/* An option of the library. */
+/* Passes on an option of the library. */
 static bool args_pass(struct args *args, const struct args_option *option,
     const char *value, struct eh2sframe_error *error)
 {
@@ -140,7 +140,7 @@ static bool args_pass(struct args *args, const struct args_option *option,
 	return args_note(args, args_id(option), value) || cmd_fail_nomem(error);
 }
 
-/* An option of the command, which is of the use. */
+/* Sets an option of the command, which the use has. */
 static bool args_own(struct args *args, enum option_id id, const char *value,
     struct eh2sframe_error *error)
 {

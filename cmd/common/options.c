@@ -113,8 +113,8 @@ static size_t like_less(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many characters have to be put in, taken out, replaced, or swapped with the next, to make the name
- * of the word. */
+/* Returns how many characters have to be put in, taken out, replaced, or swapped with the
+ * next, to make the name of the word. */
 static size_t like_distance(
     const char *word, size_t n_word, const char *name, size_t n_name)
 {

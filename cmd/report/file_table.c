@@ -75,7 +75,7 @@ bool report_table_add(struct report_table *table, const char *path,
 	return table_add(table, row, path, error);
 }
 
-/* The worst first. Files that have no counts come last. */
+/* Orders rows, the worst first. Files that have no counts come last. */
 static int table_order(const void *a, const void *b)
 {
 	const struct report_row *x = a, *y = b;

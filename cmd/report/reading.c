@@ -35,7 +35,7 @@ static bool reader_fail(const struct reader *in, struct eh2sframe_error *err)
 	return cmd_fail(err, EH2SFRAME_INPUT, "not a JSON report: byte %zu", in->at);
 }
 
-/* The next sign that is not a blank; 0 at the end. */
+/* Returns the next sign that is not a blank; 0 at the end. */
 static char reader_peek(struct reader *in)
 {
 	while (
@@ -53,8 +53,8 @@ static bool reader_take(struct reader *in, char sign)
 	return true;
 }
 
-/* The next value, which the caller owns. Repeated members are refused: programs read them
- * differently. */
+/* Reads the next value, which the caller owns. Repeated members are refused: programs
+ * read them differently. */
 static json_t *reader_value(struct reader *in, struct eh2sframe_error *err)
 {
 	json_error_t why;
@@ -121,7 +121,7 @@ static bool reader_schema(const json_t *value, struct eh2sframe_error *err)
 		   REPORT_SCHEMA);
 }
 
-/* The value of a member that is not "files". */
+/* Reads the value of a member that is not "files". */
 static bool reader_other(struct reader *in, const char *name, struct eh2sframe_error *err)
 {
 	json_t *value = reader_value(in, err);
@@ -138,7 +138,7 @@ static bool reader_other(struct reader *in, const char *name, struct eh2sframe_e
 	return ok;
 }
 
-/* A member of the outer object. */
+/* Reads a member of the outer object. */
 static bool reader_member(struct reader *in, struct eh2sframe_error *err)
 {
 	const size_t at = in->at;
@@ -187,7 +187,7 @@ static bool reader_document(struct reader *in, struct eh2sframe_error *err)
 	    "not a report of this program: it needs the tool \"eh2sframe\" and files");
 }
 
-/* Reads what cannot be mapped: a pipe, for one. */
+/* Reads a file that cannot be mapped: a pipe, for one. */
 static bool reader_stream(struct reader *in, int fd, struct eh2sframe_error *err)
 {
 	ssize_t n;

@@ -248,7 +248,7 @@ static bool report_add_counts(
 	       report_add_refused(report, refused, err);
 }
 
-/* Counts it as done, skipped or failed. A failure has no counts of a section. */
+/* Counts a file as done, skipped or failed. A failure has no counts of a section. */
 static bool report_add_outcome(
     struct report_document *report, const json_t *file, struct eh2sframe_error *err)
 {

@@ -10,8 +10,8 @@
 #include "base/rd.h"
 #include "gen/elf/image.h"
 
-/* Decompressed, all sections may have so many times the file's bytes. Those of compilers become a few times as large, and a record in
- * memory takes more than its bytes. */
+/* Most bytes of all sections together, decompressed, as a multiple of the file's. Those of compilers become a
+ * few times as large, and a record in memory takes more than its bytes. */
 enum { MAX_TIMES = 32 };
 
 bool image_debug_frames_find(
@@ -67,7 +67,7 @@ static void shift_cie(const struct part *part, size_t at, bool wide, uint64_t id
 	put_word(part, at, wide ? sizeof(uint64_t) : sizeof(uint32_t), id);
 }
 
-/* False at a record that does not end in the section, which is at *at. */
+/* Shifts all records; false at one that does not end in the section, which is at *at. */
 static bool shift_all(const struct part *part, uint64_t *at)
 {
 	struct rd rd;

@@ -27,8 +27,8 @@ static bool is_part(const struct image_section *section)
 }
 
 /*
- * The records of a section must end with it: else the next one would be read as a part of
- * the last. *found is false when there are none.
+ * Finds the last record of a section. Records must end with the section, or the next one
+ * would be read as a part of the last. *found is false when there are none.
  */
 static bool find_last(
     const struct image *image, struct part *part, bool *found, struct err *err)
@@ -96,7 +96,7 @@ static bool parts_fit(
 			return false;
 		end = parts[i].addr + parts[i].size;
 	}
-	/* Zeros are kept for what is between them. */
+	/* The bytes between sections become zeros in memory, so they must not outgrow the file. */
 	return end - parts[0].addr <= image->size ||
 	       err_set(err, ERR_UNSUPPORTED,
 		   "the %zu .eh_frame sections are 0x%" PRIx64

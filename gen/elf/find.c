@@ -26,7 +26,7 @@ const struct image_section *image_section_find(
 	return NULL;
 }
 
-/* File bytes from addr to the end of those its PT_LOAD has, NULL when addr has none. */
+/* Returns the file bytes from addr to the end of those its PT_LOAD has, NULL when addr has none. */
 static const uint8_t *bytes_from_addr(
     const struct image *image, uint64_t addr, uint64_t *len)
 {
@@ -141,7 +141,8 @@ bool image_dynamic(const struct image *image, int64_t tag, uint64_t *value)
 	return false;
 }
 
-/* Linkers give a library without an entry point the start of .text, as do those of older loaders. */
+/* True if the entry point may be one that a linker gave: the start of .text, in a library
+ * without one. Older loaders have it there, too. */
 static bool entry_is_start(const struct image *image)
 {
 	for (size_t i = 1; i < image->n_sections; i++)
@@ -151,7 +152,7 @@ static bool entry_is_start(const struct image *image)
 	return !image->n_sections;
 }
 
-/* True if its dynamic strings have a name that debuggers look for in a loader. */
+/* True if the file's dynamic strings have a name that debuggers look for in a loader. */
 static bool has_debugger_names(const struct image *image)
 {
 	static const char *const names[] = {
@@ -258,8 +259,8 @@ static size_t size_to_terminator(const uint8_t *data, size_t size, bool big_endi
 	return end ? end : size;
 }
 
-/* Through .eh_frame_hdr (LSB core, "Exception Frame Header"): version, encodings,
- * eh_frame_ptr. */
+/* Finds .eh_frame through .eh_frame_hdr (LSB core, "Exception Frame Header"): version,
+ * encodings, eh_frame_ptr. */
 static bool eh_frame_by_segment(
     const struct image *image, struct cfi_section *section, bool *found, struct err *err)
 {
@@ -330,8 +331,7 @@ bool image_eh_frame_readable(const struct image *image, size_t i, struct err *er
 	return true;
 }
 
-/* The named section whose bytes matter; *ret is NULL when there is none or it is empty.
- */
+/* Finds the named section whose bytes matter; *ret is NULL when there is none or it is empty. */
 static bool eh_frame_by_section(
     const struct image *image, const struct image_section **ret, struct err *err)
 {
@@ -349,7 +349,7 @@ static bool eh_frame_by_section(
 		*ret = section;
 		return true;
 	}
-	/* Nothing to do, or nothing to be seen? */
+	/* Without names, .eh_frame may be there unseen. */
 	if (!named && image->n_sections > 1)
 		return err_set(err, ERR_MALFORMED,
 		    "no section has a readable name (e_shstrndx is %u), so .eh_frame "

@@ -65,7 +65,7 @@ static bool refuse_machine(const struct image *image, bool is_32, struct err *er
 	    arch_machine_name(rd_u16(&rd), is_32, buf, sizeof(buf)));
 }
 
-/* Kernel modules and core files often are: gzip, xz, zstd, lz4. */
+/* True for gzip, xz, zstd and lz4, because kernel modules and core files are often compressed. */
 static bool is_compressed(const uint8_t *ident)
 {
 	return memcmp(ident, "\x1f\x8b", 2) == 0 ||
@@ -166,7 +166,7 @@ static bool check_header(const struct image *image, struct err *err)
 	return true;
 }
 
-/* One table: entry size as the format says, all of it inside the file. */
+/* Checks one table: entry size as the format says, all of it inside the file. */
 static bool check_table(const struct image *image, const char *what, uint64_t off,
     uint64_t n, uint16_t entry_size, uint16_t want_size, struct err *err)
 {
@@ -226,7 +226,7 @@ static bool count_entries(struct image *image, struct err *err)
 	if (n_phdrs && !check_table(image, "program", ehdr->e_phoff, n_phdrs,
 			   ehdr->e_phentsize, PHDR_SIZE, err))
 		return false;
-	/* A core dump has one for each mapping. */
+	/* A core dump has a program header for each mapping. */
 	if (ehdr->e_type != ET_CORE && n_phdrs > IMAGE_MAX_PHDRS)
 		return err_set(err, ERR_LIMIT,
 		    "%" PRIu64 " program headers are more than the %d that loaders take",

@@ -299,7 +299,8 @@ bool image_blame_change(const struct image *image, struct err *err)
 	return false;
 }
 
-/* The sections of a debug file that only its program's functions are named by. */
+/* True if a section is copied at once. Symbols of a debug file are not: they are copied
+ * when functions are named by them. */
 static bool own_is_wanted(
     const struct image *image, const struct image_section *section, bool debug_only)
 {
@@ -319,7 +320,7 @@ static bool own_is_wanted(
 
 bool image_own_tables(const struct image *image, struct err *err)
 {
-	/* Objects read theirs at once. */
+	/* Objects read their symbols at once. */
 	const bool debug_only =
 	    image->ehdr.e_type != ET_REL && image_is_debug_only(image);
 

@@ -12,7 +12,7 @@
 #include "config.h"
 #include "gen/report/libraries.h"
 
-/* The status that the caller sees. */
+/* Returns the status that the caller sees. */
 static enum eh2sframe_status api_status(enum err_kind kind)
 {
 	switch (kind) {
@@ -160,7 +160,7 @@ void eh2sframe_options_on_progress(struct eh2sframe_options *options,
 		options->options.progress = (struct progress){notify, context};
 }
 
-/* A file without an image yet; NULL with err set. */
+/* Returns a file without an image yet; NULL with err set. */
 static struct eh2sframe_file *api_file_new(
     bool all_given, const struct eh2sframe_options *options, struct err *err)
 {

@@ -29,7 +29,7 @@ struct encode_key {
 	struct sf_func func;
 };
 
-/* Numbers of sections, which say in which order the .sframe sections come. */
+/* Returns the number of the section or group by which the .sframe sections are ordered. */
 static size_t key_number(const struct image *image, const struct options *options,
     const struct object_place *place)
 {
@@ -75,7 +75,7 @@ static bool sframes_sort(const struct image *image, const struct options *option
 	return true;
 }
 
-/* As many as there are functions, at most: each has one of its own then. */
+/* Divides the functions into .sframe sections: at most as many as functions. */
 static bool sframes_divide(const struct image *image, const struct options *options,
     struct sf_section *model, struct object_output *output, struct err *err)
 {

@@ -13,13 +13,13 @@ struct whole {
 	bool counted;	  /* as dropped */
 };
 
-/* The FDE that covers pc; there is one. */
+/* Returns the FDE that covers pc; there is one. */
 static uint32_t whole_fde(const struct cfi_ranges *ranges, uint64_t pc)
 {
 	return ranges->list[search_list_above(ranges->list, ranges->n, end, pc)].fde;
 }
 
-/* From the last gap to the first, so that the first one's reason stays. */
+/* Goes from the last gap to the first, so that the first one's reason stays. */
 static void whole_survey(const struct cfi_input *input, const struct sf_section *model,
     const struct coverage *coverage, struct whole *wholes)
 {
@@ -44,7 +44,7 @@ static bool whole_drop(struct coverage *coverage, const struct sf_func *func,
 {
 	enum refusal why = whole->why;
 
-	/* Two FDEs cover it, and the gap went to the other one. */
+	/* Without a gap of its own: two FDEs cover the code, and the gap went to the other one. */
 	if (why == REFUSE_NOTHING)
 		why = whole->periodic ? REFUSE_CFA_EXPRESSION : REFUSE_OVERLAP;
 	if (!whole->counted) {

@@ -24,7 +24,7 @@ enum { SECTION_ALIGN = 8 };
 static const char new_names[] = ".rela.sframe";
 enum { SFRAME_NAME = sizeof(".rela") - 1 };
 
-/* While the tail is made: all offsets are in the output. */
+/* State while the tail is made: all offsets are in the output. */
 struct tail {
 	const struct image *image;
 	const struct object *object;
@@ -111,7 +111,7 @@ static bool tail_relocate(
 	return true;
 }
 
-/* Aligned both, for linkers that read relocations where they are mapped. */
+/* Aligns both sections, for linkers that read relocations where they are mapped. */
 static bool tail_sections(struct tail *tail, struct err *err)
 {
 	for (size_t i = 0; i < tail->output->n_sframes; i++) {
@@ -128,7 +128,7 @@ static bool tail_sections(struct tail *tail, struct err *err)
 	return true;
 }
 
-/* The number of the .sframe; its relocations have the next one. */
+/* Returns the number of the .sframe; its relocations have the next one. */
 static uint32_t sframe_number(const struct tail *tail, size_t sframe)
 {
 	/* In range: tail_make has seen to it. */
@@ -174,7 +174,8 @@ static bool tail_groups(struct tail *tail, struct err *err)
 	return true;
 }
 
-/* Or the new names behind it would become some old section's. */
+/* Checks that all names end inside their table, or the new names behind it would become
+ * some old section's. */
 static bool names_end(
     const struct image *image, const struct image_section *names, struct err *err)
 {
@@ -194,7 +195,7 @@ static bool names_end(
 	return true;
 }
 
-/* Or what is new would be theirs. */
+/* Checks that the file has all bytes of its sections, or new bytes would be theirs. */
 static bool sections_end(const struct image *image, struct err *err)
 {
 	for (size_t i = 0; i < image->n_sections; i++)

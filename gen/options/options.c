@@ -93,7 +93,7 @@ static bool options_glob(struct glob_list *globs, const char *pattern, struct er
 	return true;
 }
 
-/* From 0 to max. A point is a point, whatever the program's locale has. */
+/* Reads a number from 0 to max. A point is a point, whatever the program's locale has. */
 static bool options_percent(
     const char *option, const char *text, double max, double *out, struct err *err)
 {
@@ -114,7 +114,7 @@ static bool options_percent(
 	return true;
 }
 
-/* A whole number of an option, from min to max. */
+/* Reads a whole number of an option, from min to max. */
 static bool options_number(const char *option, const char *text, unsigned long min,
     unsigned long max, unsigned int *out, struct err *err)
 {
@@ -130,7 +130,7 @@ static bool options_number(const char *option, const char *text, unsigned long m
 	return true;
 }
 
-/* Bytes, in decimal digits alone. */
+/* Reads a number of bytes, in decimal digits alone. */
 static bool options_size(
     const char *option, const char *text, uint64_t *out, struct err *err)
 {
@@ -172,7 +172,7 @@ static bool options_choice(
 	return options_none_of(table[entry].name, text, table[entry].choice, err);
 }
 
-/* The name of a file or of a directory. */
+/* Copies the name of a file or of a directory. */
 static bool options_path(
     const char *option, const char *value, char **path, struct err *err)
 {

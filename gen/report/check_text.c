@@ -55,7 +55,7 @@ static void check_place_print(const struct report_check *check, uint64_t pc, FIL
 	free(name);
 }
 
-/* One line for all faults of one kind and column. */
+/* Prints one line for all faults of one kind and column. */
 static void check_group_print(const struct report_check *check,
     enum validate_fault_kind kind, enum validate_column column, FILE *out)
 {
@@ -78,7 +78,7 @@ static void check_group_print(const struct report_check *check,
 	fputc('\n', out);
 }
 
-/* One line for each fault. */
+/* Prints one line for each fault. */
 static void check_print_faults(const struct report_check *check, FILE *out)
 {
 	for (size_t i = 0; i < check->result.n_faults; i++) {

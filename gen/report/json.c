@@ -211,7 +211,7 @@ static json_t *place(const struct report *report, uint64_t addr)
 	return report_json_place(report->input->policy.image, addr);
 }
 
-/* With the name of the function at pc. */
+/* Adds the name of the function at pc. */
 static json_t *named(json_t *object, const struct report *report, uint64_t pc)
 {
 	return report_json_named(object, report_symbols(report), pc);

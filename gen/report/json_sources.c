@@ -67,7 +67,7 @@ static json_t *source_of(const struct report *report, enum source source)
 	return object;
 }
 
-/* True if there is anything to say of a source. */
+/* True if there is anything to report about a source. */
 static bool source_is_there(const struct report *report, enum source source)
 {
 	const struct cfi_source *one = &report->input->sources.list[source];

@@ -154,7 +154,7 @@ char *report_rule_text(const struct arch *arch, const struct cfi_row *row)
 	return size ? strdup(text) : strdup("no rule");
 }
 
-/* The range that holds an address, from *at on; NULL when there is none. */
+/* Returns the range that holds an address, from *at on; NULL when there is none. */
 static const struct cfi_range *details_range(
     const struct cfi_ranges *ranges, size_t *at, uint64_t pc)
 {
@@ -206,7 +206,7 @@ static bool details_rules(const struct cfi_input *input, const struct coverage *
 
 		if (!fde)
 			continue;
-		/* Records that were made of another table are in no section. */
+		/* Records that were made of Go's table are in no section. */
 		if (cfi_fde_source(&input->frames, fde) != SOURCE_GO)
 			gaps[i].section = cfi_section_at(
 			    &input->frames.section, fde->off, &gaps[i].cfi);

@@ -155,7 +155,7 @@ static void report_sizes(const struct report *report, FILE *out)
 	report_compact(report, out);
 }
 
-/* The next linker is noticed here first. */
+/* Prints the bytes of an unknown PLT, because the next linker is noticed here first. */
 static void report_unknown_plt(const struct coverage_plt *plt, FILE *out)
 {
 	fprintf(out,
@@ -250,8 +250,8 @@ static void report_refusals(const struct report *report, FILE *out)
 		    report->details.later, num_s(report->details.later));
 }
 
-/* The name of the function, where there is one, and the end of the line. A demangled name
- * may hold what the name in the file does not. */
+/* Prints the name of the function, where there is one, and the end of the line. A
+ * demangled name may hold control characters that the name in the file does not. */
 static void report_name(const struct report *report, uint64_t pc, FILE *out)
 {
 	char *name = symbols_readable(report_symbols(report), pc);
@@ -374,7 +374,7 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 		report_cost(report, &report->costs.list[i], out);
 }
 
-/* One record, and where it is. */
+/* Prints one record, and where it is. */
 static void report_diag(
     const struct report *report, const struct cfi_diag *diag, FILE *out)
 {
@@ -421,7 +421,7 @@ static void report_debug_damage(const struct report *report, FILE *out)
 		    agree->told[0].off);
 }
 
-/* A proof must not seem to be by two readers where it is by one. */
+/* Prints the code that one reader alone has read, because a proof must not seem to be by two there. */
 static void report_alone(const struct report *report, FILE *out)
 {
 	const struct verify_held *held = &report->held;

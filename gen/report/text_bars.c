@@ -19,7 +19,7 @@ static void bars_line(const char *label, uint64_t part, uint64_t whole, FILE *ou
 		return;
 	n = n < BARS_WIDTH ? n : BARS_WIDTH;
 	memset(bar, '#', n);
-	/* Some bytes are more than none. */
+	/* Shows a dot at least, because some bytes are more than none. */
 	if (!n)
 		bar[n++] = '.';
 	bar[n] = '\0';

@@ -11,7 +11,7 @@
 #include "gen/elf/object/object.h"
 #include "gen/rows/refusal.h"
 
-/* The name of the function, and the end of the line. */
+/* Prints the name of the function, and the end of the line. */
 static void functions_name(const struct report *report, uint64_t pc, FILE *out)
 {
 	char *name = symbols_readable(report_symbols(report), pc);
@@ -48,7 +48,7 @@ static bool functions_alike(const struct report *report, size_t a, size_t b)
 	       (x && y ? !strcmp(x, y) : x == y);
 }
 
-/* Each reason and rule of the gaps from first on, before end, once. A function has few. */
+/* Prints each reason and rule of the gaps from first on, before end, once. A function has few. */
 static void functions_reasons(
     const struct report *report, size_t first, size_t end, FILE *out)
 {

@@ -8,7 +8,7 @@
 #include "gen/elf/object/object.h"
 #include "gen/report/text.h"
 
-/* Go's table, and the functions that it gives no rows for. */
+/* Prints Go's table, and the functions that it gives no rows for. */
 static void report_go_size(const struct go_source *go, FILE *out)
 {
 	if (!go->section)
@@ -99,7 +99,7 @@ void report_sources(const struct report *report, FILE *out)
 	report_go_agree(&report->agree[SOURCE_GO], out);
 }
 
-/* The functions of Go's table that have no rows, and why. */
+/* Prints the functions of Go's table that have no rows, and why. */
 static void report_go_left(const struct go_source *go, FILE *out)
 {
 	for (size_t i = 0; i < go->cfi.n_left; i++) {

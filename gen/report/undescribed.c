@@ -29,7 +29,7 @@ struct stretches {
 	struct code_parts parts;
 };
 
-/* Joins a stretch of the same kind before it, unless a symbol begins here. */
+/* Adds a stretch, or extends one of the same kind before it, unless a symbol begins here. */
 static bool stretches_add(struct stretches *walk, uint64_t start, uint64_t end,
     enum report_stretch_kind kind, bool named)
 {
@@ -50,7 +50,7 @@ static bool stretches_add(struct stretches *walk, uint64_t start, uint64_t end,
 	return true;
 }
 
-/* Bytes that no symbol with a size covers. */
+/* Splits bytes that no symbol with a size covers. */
 static bool stretches_split(struct stretches *walk, const uint8_t *bytes, uint64_t start,
     uint64_t end, bool named)
 {
@@ -78,7 +78,7 @@ static bool stretches_split(struct stretches *walk, const uint8_t *bytes, uint64
 	return true;
 }
 
-/* The end of the symbol at index i and of those at the same address: the farthest. */
+/* Returns the end of the symbol at index i and of those at the same address: the farthest. */
 static uint64_t stretches_symbol_end(
     const struct symbols *symbols, size_t *i, uint64_t limit)
 {
@@ -93,7 +93,7 @@ static uint64_t stretches_symbol_end(
 	return end;
 }
 
-/* One stretch, cut at its symbols. */
+/* Walks through one stretch, cut at its symbols. */
 static bool stretches_walk(struct stretches *walk, const struct coverage_stretch *stretch)
 {
 	struct report_details *details = &walk->report->details;

@@ -20,7 +20,7 @@ static const char *debug_dir(const struct options *options)
 	return options->debug_dir ? options->debug_dir : OPTIONS_DEBUG_DIR;
 }
 
-/* The last size bytes of the section are a part. */
+/* Makes the last size bytes of the section a part. */
 static void sources_part(
     struct cfi_section *section, enum source source, const char *name, size_t size)
 {
@@ -32,7 +32,8 @@ static void sources_part(
 		    .debug = source == SOURCE_DEBUG_FRAME};
 }
 
-/* Room for size bytes of .debug_frame behind all others, where they are to be written; NULL: no memory. */
+/* Makes room for size bytes of .debug_frame behind all others, and returns where they are
+ * to be written; NULL: no memory. */
 static uint8_t *sources_extend(struct cfi_sources *sources, size_t size)
 {
 	struct cfi_section *section = &sources->section;

@@ -65,7 +65,7 @@ static const GElf_Phdr *next_code_segment(const struct image *image, size_t *i)
 	return NULL;
 }
 
-/* A file without section headers has been stripped of them; the segments stay. */
+/* Compares the segments: a file without section headers has been stripped of them, and the segments stay. */
 static bool same_segments(
     const struct image *image, const struct image *other, struct err *err)
 {
@@ -83,7 +83,7 @@ static bool same_segments(
 	return true;
 }
 
-/* prelink and other tools move code. */
+/* Compares the places of code, because prelink and other tools move it. */
 static bool same_code(
     const struct image *image, const struct image *other, struct err *err)
 {
@@ -104,7 +104,7 @@ static bool same_code(
 	return true;
 }
 
-/* The name and the checksum in .gnu_debuglink: a string, zeros up to 4 bytes, a word. */
+/* Reads the name and the checksum in .gnu_debuglink: a string, zeros up to 4 bytes, a word. */
 static const char *debug_link(const struct image *image, uint32_t *crc)
 {
 	const struct image_section *section = image_section_find(image, ".gnu_debuglink");
@@ -161,7 +161,7 @@ static bool debug_load(
 	       debug_blame(path, err);
 }
 
-/* DIR/.build-id/NN/NNNN.debug */
+/* Looks for DIR/.build-id/NN/NNNN.debug. */
 static bool path_by_id(const struct image *image, const char *dir, char path[PATH_MAX])
 {
 	char hex[2 * MAX_BUILD_ID + 1];
@@ -186,7 +186,7 @@ static char *image_place(const struct image *image)
 	    image->fd < 0 || access(link, F_OK) != 0 ? image->path : link, NULL);
 }
 
-/* DIR/FOLDER/NAME, where FOLDER has the file; or DIR/NAME. */
+/* Looks for DIR/FOLDER/NAME, where FOLDER has the file; or DIR/NAME. */
 static bool path_by_link(
     const struct image *image, const char *dir, const char *name, char path[PATH_MAX])
 {

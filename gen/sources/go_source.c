@@ -101,7 +101,7 @@ static bool words_read(const struct image *image, struct go_words *words)
 	return true;
 }
 
-/* The word at addr once the program is loaded, less the distance that it is moved. */
+/* Returns the word at addr once the program is loaded, less the distance that it is moved. */
 static uint64_t loaded_word(const struct go_words *words, uint64_t addr)
 {
 	const size_t i = search_list_from(words->list, words->n, place, addr);
@@ -139,7 +139,7 @@ static bool relocate(const struct image *image, struct go_bytes *bytes, uint8_t 
 	return true;
 }
 
-/* The text's address, if the module's data that begins at addr is that of the table. */
+/* Returns the text's address, if the module's data that begins at addr belongs to the table. */
 static bool text_of_module(const struct go_words *words, const struct go_table *table,
     uint64_t addr, uint64_t *text)
 {
@@ -155,7 +155,7 @@ static bool text_of_module(const struct go_words *words, const struct go_table *
 	return true;
 }
 
-/* Go's module data by a word that leads to the table, where no relocation does. */
+/* Finds Go's module data by a word that leads to the table, where no relocation does. */
 static bool module_by_words(const struct go_words *words, uint64_t table_addr,
     const struct go_table *table, uint64_t *text)
 {
@@ -179,7 +179,7 @@ static bool module_by_words(const struct go_words *words, uint64_t table_addr,
 	return false;
 }
 
-/* Newer releases of Go leave the text's address out of the header. */
+/* Finds the text's address, which newer releases of Go leave out of the header. */
 static bool find_text(
     const struct image *image, struct go_source *source, struct err *err)
 {
@@ -204,7 +204,7 @@ static bool find_text(
 		   source->section);
 }
 
-/* The table's section. Linkers prefix its name in position-independent files. */
+/* Finds the table's section. Linkers prefix its name in position-independent files. */
 static bool by_name(const struct image *image, struct go_bytes *bytes)
 {
 	static const char suffix[] = ".gopclntab";
@@ -244,7 +244,8 @@ static inline bool may_begin(const uint8_t *data)
 	       UINT64_C(0x08000000ffffff00);
 }
 
-/* Other linkers join the section with others, and section headers can be gone. */
+/* Finds the table by its bytes: other linkers join the section with others, and section
+ * headers can be gone. */
 static bool by_content(const struct image *image, struct go_bytes *bytes)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
@@ -335,7 +336,7 @@ static bool open_table(const struct image *image, struct go_bytes *bytes,
 	       find_text(image, source, err) && check_first(image, source, err);
 }
 
-/* The name where it is in image: data is the table there. A copy of it does not live as long. */
+/* Adds the name where it is in image: data is the table there. A copy of it does not live as long. */
 static bool add_name(const struct image *image, const struct go_source *source,
     const uint8_t *data, const struct go_func *func, struct symbols *symbols)
 {

@@ -11,10 +11,10 @@
 static const char NAMES[] = "\0.text\0.eh_frame\0.shstrtab";
 enum { NAME_TEXT = 1, NAME_EH_FRAME = 7, NAME_NAMES = 17, N_SECTIONS = 4 };
 
-/* From the file's start: both headers, .eh_frame, names, section headers. */
+/* Offset of .eh_frame: behind both headers. Names and section headers follow. */
 enum { FRAMES_AT = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) };
 
-/* The code that FDEs describe, where the caller did not say it. */
+/* Finds the code that FDEs describe, where the caller did not say it. */
 static bool frames_text(struct image_frames *frames, struct err *err)
 {
 	struct cfi_frames read;
@@ -59,7 +59,7 @@ static void frames_header(
 	wr_u16(wr, sizeof(Elf64_Shdr));
 	wr_u16(wr, N_SECTIONS);
 	wr_u16(wr, N_SECTIONS - 1);
-	/* The code, of which the file has no byte. */
+	/* The segment of the code, of which the file has no byte. */
 	wr_u32(wr, PT_LOAD);
 	wr_u32(wr, PF_R | PF_X);
 	wr_u64(wr, 0);

@@ -25,7 +25,7 @@ static bool is_function(
 	       image_is_code(image, addr, 1);
 }
 
-/* The name at an offset, or NULL; takes what was read off the bytes that may still be read. */
+/* Returns the name at an offset, or NULL; takes what was read off the bytes that may still be read. */
 static const char *read_name(const struct rd *names, uint32_t offset, uint64_t *left)
 {
 	struct rd at = *names;

@@ -285,7 +285,7 @@ static void mutate_all(struct mutants *m, size_t limit)
 	}
 }
 
-/* True if all is noticed as often as it must be. */
+/* True if every kind of mutant is noticed as often as it must be. */
 static bool tell_counts(const struct mutants *m, const char *file, double least)
 {
 	bool ok = true;

@@ -42,7 +42,7 @@ static void cursor_all(const struct sf_view *view)
 	sf_cursor_deinit(&cursor);
 }
 
-/* True if every function and row can be read, and whether the rows of each ascend. */
+/* True if every function and row can be read; *ascend: the rows of each ascend. */
 static bool read_all(const struct sf_view *view, bool *ascend)
 {
 	bool ok = true;

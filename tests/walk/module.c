@@ -131,7 +131,7 @@ static void test_file(const char *path)
 	free(elf);
 }
 
-/* True if the call fails so, and leaves the module alone. */
+/* True if the call fails with this reason, and leaves the module alone. */
 static bool fails(
     const char *elf, size_t size, size_t struct_size, enum eh2sframe_status status)
 {

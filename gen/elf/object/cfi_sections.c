@@ -16,7 +16,7 @@ enum { CFI_ALIGN = 8 };
  * Frame Description Entry Format"); both are larger with a 64-bit length. */
 enum { CFI_START = 8, CFI_WIDE_START = 20 };
 
-/* The bytes of all of them, each at a multiple of CFI_ALIGN. */
+/* Sums the bytes of all sections, each at a multiple of CFI_ALIGN. */
 static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 {
 	*size = 0;
@@ -52,7 +52,7 @@ bool object_link_add(struct object_links *links, const struct object_reloc *relo
 	return true;
 }
 
-/* One section, of which object->cfi has a copy at base. */
+/* Relocates one section, of which object->cfi has a copy at base. */
 static bool cfi_relocate(
     struct image *image, size_t section, uint64_t base, struct err *err)
 {
@@ -65,7 +65,7 @@ static bool cfi_relocate(
 	for (uint64_t i = 0; i < relocs.n; i++) {
 		if (!object_relocs_read(&relocs, i, &reloc, err))
 			return false;
-		/* Not even a link: the code it led to is gone. */
+		/* No link either: the code that the relocation led to is gone. */
 		if (reloc.kind->width == 0)
 			continue;
 		if (!object_reloc_apply(&relocs, &reloc, object->cfi + base,
@@ -237,9 +237,8 @@ static bool settle_cies(
 	return true;
 }
 
-/* At address 0, which is what it means in a linked file; here a relocation says
- * otherwise.
- */
+/* Checks FDEs at address 0, which were passed over as discarded, as in a linked file;
+ * here a relocation decides. */
 static bool settle_zero(
     const struct settling *settling, const struct cfi_frames *frames, struct err *err)
 {
@@ -259,7 +258,7 @@ static bool settle_zero(
 	return true;
 }
 
-/* The FDEs [first, end) are of the section; those that stay follow each other. */
+/* Settles the FDEs [first, end) of the section; those that stay follow each other. */
 static bool settle_fdes(const struct settling *settling, struct cfi_frames *frames,
     size_t first, size_t *end, struct err *err)
 {

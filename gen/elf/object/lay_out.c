@@ -9,9 +9,9 @@
 #include "gen/elf/object/internal.h"
 
 /*
- * Between two there is more than any padding, so that nothing that belongs to one is ever taken for the
- * other's; and little enough that 100,000 sections (-ffunction-sections) are within the
- * reach of 32-bit distances.
+ * Gap between two sections: more than any padding, so that nothing that belongs to one is
+ * ever taken for the other's; and little enough that 100,000 sections
+ * (-ffunction-sections) are within the reach of 32-bit distances.
  */
 enum { LAYOUT_GAP = 256 };
 
@@ -60,8 +60,8 @@ static bool layout_add(struct image *image, size_t i, struct err *err)
 }
 
 /*
- * Only what has bytes in the file: nothing of CFI leads into zero-filled memory, which
- * may be as large as it likes.
+ * Lays out only sections with bytes in the file: nothing of CFI leads into zero-filled
+ * memory, which may be as large as it likes.
  */
 static bool layout_all(struct image *image, enum layout_kind kind, struct err *err)
 {

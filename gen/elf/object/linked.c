@@ -10,9 +10,9 @@
 #include "base/num.h"
 #include "gen/elf/object/internal.h"
 
-/* Between addresses of symbols that other files define. */
+/* Distance between addresses of symbols that other files define. */
 enum { LINK_APART = 16 };
-/* In a symbol: where its section and its value are (gABI, "Symbol Table"). */
+/* Offsets in a symbol of its section and its value (gABI, "Symbol Table"). */
 enum { LINK_SYM_SECTION = 6, LINK_SYM_VALUE = 8 };
 
 struct link_run {
@@ -70,7 +70,7 @@ static bool link_symbols(struct link_run *run, uint8_t *table, struct err *err)
 
 /* ---- relocations ---- */
 
-/* The value of a relocation whose place is at address from, before it loses bits. */
+/* Returns the value of a relocation whose place is at address from, before it loses bits. */
 static uint64_t link_value(const struct link_run *run, const struct object_reloc *reloc,
     const struct arch_code_reloc *kind, uint64_t from)
 {
@@ -88,8 +88,8 @@ static uint64_t link_value(const struct link_run *run, const struct object_reloc
 	return value;
 }
 
-/* A value that has no room is left out, as if control went to the instruction itself: that adds
- * nothing to what is known. No linker would link it so. */
+/* Writes a value. One that has no room is left out, as if control went to the instruction
+ * itself: that adds nothing to what is known. No linker would link it so. */
 static void link_write(const struct link_run *run, const struct object_reloc *reloc,
     const struct arch_code_reloc *kind, uint64_t value, uint8_t *to)
 {
@@ -156,7 +156,7 @@ static void link_segment(
 {
 	GElf_Phdr *last = linked->n_phdrs ? &linked->phdrs[linked->n_phdrs - 1] : NULL;
 
-	/* Neighbours alike are one, so that few have to be searched. */
+	/* Joins neighbours with the same flags, so that few segments have to be searched. */
 	if (!last || last->p_flags != flags) {
 		last = &linked->phdrs[linked->n_phdrs++];
 		*last = (GElf_Phdr){.p_type = PT_LOAD,
@@ -183,7 +183,7 @@ static void link_segments(const struct link_run *run, struct image *linked)
 		linked->first_code++;
 }
 
-/* Copies of all sections that are loaded. */
+/* Copies all sections that are loaded. */
 static void link_copy(const struct link_run *run, struct image *linked)
 {
 	const struct object *object = run->image->object;

@@ -9,8 +9,8 @@
 #include "base/rd.h"
 #include "gen/elf/object/internal.h"
 
-/* CFI does not need groups, but a damaged one is refused: groups that get an .sframe are
- * rewritten, and a linker acts on what they say. */
+/* Notes the group of a member. CFI does not need groups, but a damaged one is refused:
+ * groups that get an .sframe are rewritten, and a linker acts on what they say. */
 static bool group_member(
     struct image *image, uint32_t group, uint32_t member, struct err *err)
 {
@@ -21,7 +21,7 @@ static bool group_member(
 		    "the group in section %" PRIu32 " has section %" PRIu32
 		    " for a member, but the file has %zu sections",
 		    group, member, image->n_sections);
-	/* Twice in one, too; so that members are no more than sections. */
+	/* A section may not be twice in one group, either, so that members are no more than sections. */
 	if (users[member].group)
 		return err_set(err, ERR_MALFORMED,
 		    "section %" PRIu32 " (%s) is in two groups, sections %" PRIu32

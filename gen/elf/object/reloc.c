@@ -43,7 +43,7 @@ bool object_tables_find(struct image *image, struct err *err)
 		    !hdr->sh_size || hdr->sh_info >= image->n_sections)
 			continue;
 		user = &object->users[hdr->sh_info];
-		/* Two are an error only for a caller that needs one. */
+		/* Two tables for one section are an error only for a caller that needs one. */
 		if (user->rela)
 			user->more = index;
 		else
@@ -169,7 +169,7 @@ static bool relocs_refuse(const struct image *image, size_t i, struct err *err)
 	    i, image->sections[i].name, target);
 }
 
-/* Before the first entry is read, so that reading one cannot fail. */
+/* Checks the table before the first entry is read, so that reading one cannot fail. */
 static bool relocs_check(const struct object_relocs *relocs, struct err *err)
 {
 	const struct image_section *section = &relocs->image->sections[relocs->rela];
@@ -258,7 +258,7 @@ bool object_relocs_read_code(const struct object_relocs *relocs, uint64_t i,
 	return reloc_blame(relocs, i, reloc->off, err);
 }
 
-/* The type first: what it is for says how many bytes there must be. */
+/* Reads the type first, because it says how many bytes there must be. */
 bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
     struct object_reloc *reloc, struct err *err)
 {

@@ -96,7 +96,7 @@ static bool sframe_add(
 	image->object->sframe_size += (size_t)size;
 	in.data = malloc((size_t)size);
 	ok = in.data ? sframe_relocate(&in, join, err) : err_set_nomem(err);
-	/* One that is whole needs no joining, and is seen with all its faults. */
+	/* A single section from which nothing is gone needs no joining, and is seen with all its faults. */
 	if (ok && !in.any_gone && !image->object->sframe) {
 		image->object->sframe = in.data;
 		image->object->sframe_addr = image->sections[section].hdr.sh_addr;

@@ -11,9 +11,9 @@
 
 /* DWARF numbers of the column of the return address. */
 enum { X86_64_RA = 16, AARCH64_RA = 30 };
-/* A name that has as many bytes is no entry's. */
+/* Names of entries are shorter than this. */
 enum { GO_ENTRY_NAME = 64 };
-/* The names of functions without rows have no more bytes than so many times the table. */
+/* Most bytes of the names of functions without rows, as a multiple of the table's. */
 enum { GO_NAMES_SHARE = 4 };
 
 /* The CIEs: an ordinary function, one without a caller, one without rows. */
@@ -56,8 +56,8 @@ static bool name_is_one_of(const char *name, const char *const *names)
 }
 
 /*
- * The function that a thread or a goroutine begins with. Go 1.16 does not mark them, and no
- * release marks the entries of programs. Those of libraries (_lib) are called.
+ * True for a function that a thread or a goroutine begins with. Go 1.16 does not mark them, and no release
+ * marks the entries of programs. Those of libraries (_lib) are called.
  */
 static bool is_top(const struct go_func *func)
 {
@@ -75,9 +75,9 @@ static bool is_top(const struct go_func *func)
 static enum go_reason reason_by_name(
     const struct go_func *func, enum code_machine machine)
 {
-	/* The kernel gives the child another SP. */
+	/* Functions in which the kernel gives the child another SP. */
 	static const char *const clones[] = {"runtime.clone", NULL};
-	/* Where handlers return to. */
+	/* Functions that handlers return to. */
 	static const char *const returns[] = {
 	    "runtime.sigreturn", "runtime.sigreturn__sigaction", NULL};
 	/* AArch64: the handler stores the interrupted return address above SP, and goes on here. */
@@ -139,7 +139,7 @@ static void put_rule(
 	}
 }
 
-/* The rows of the function, and a record without rows for what is behind them. */
+/* Writes the rows of the function, and a record without rows for the bytes behind them. */
 static void put_rows(struct maker *maker, uint64_t start)
 {
 	const uint64_t end = maker->levels.end, rows_end = maker->rows.end;

@@ -87,7 +87,7 @@ static bool hits(int64_t slot, int64_t off, uint8_t width)
 	return slot < off + width && off < slot + 8;
 }
 
-/* A store at the CFA plus off: is it one that saves, or one that overwrites what is saved? */
+/* Notes if a store at the CFA plus off saves the register, or overwrites the slot in which it is saved. */
 static void store_saved(struct go_state *state, struct go_saved *saved,
     const struct code_effect *effect, int64_t off)
 {
@@ -116,7 +116,7 @@ static void apply_store(struct go_state *state, const struct code_effect *effect
 		state->why = GO_RETURN_MOVED;
 }
 
-/* A load from address, of width bytes: is it a constant of this function? */
+/* Notes a load from address, of width bytes, if it is of a constant of this function. */
 static void note_data(struct go_state *state, uint64_t addr, uint8_t width)
 {
 	const uint64_t end = state->end;
@@ -158,7 +158,7 @@ static void apply_effect(struct go_state *state, const struct code_effect *effec
 		write_reg(state, effect->dst, value, effect->width == 8 ? &from : NULL);
 		break;
 	case CODE_ALIGN:
-		/* A part of a constant is loaded. */
+		/* Only a part of a constant is loaded. */
 		value = go_state_reg(state, effect->base);
 		if (value.kind == GO_CONST)
 			value.off &= effect->off;
@@ -179,7 +179,7 @@ static void apply_effect(struct go_state *state, const struct code_effect *effec
 	}
 }
 
-/* SP is what the table says. */
+/* Begins with SP as the table says. */
 static void begin(struct go_state *state)
 {
 	go_state_set_reg(state, state->abi->sp, (struct go_value){GO_CFA, state->sp});

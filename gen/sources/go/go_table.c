@@ -155,7 +155,7 @@ static uint64_t table_entry(
 	return start;
 }
 
-/* The record; func->at is set. */
+/* Reads the record; func->at is set. */
 static bool table_record(
     const struct go_table *table, struct go_func *func, struct err *err)
 {

@@ -10,7 +10,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-/* The level of the table at pc. */
+/* Finds the level of the table at pc. */
 static void find_level(struct go_state *walk, uint64_t pc)
 {
 	const struct go_levels *levels = walk->code->levels;
@@ -35,7 +35,7 @@ static int64_t sp_at_target(const struct go_state *walk, uint64_t pc)
 	return walk->abi->sp_off - go_levels_at(walk->code->levels, pc);
 }
 
-/* The instruction at pc. False where there is none. */
+/* Reads the instruction at pc. False where there is none. */
 static bool read_insn(const struct go_state *walk, uint64_t pc, struct code_insn *insn)
 {
 	return code_insn_read(walk->code->machine,
@@ -54,7 +54,7 @@ static bool rule_equal(struct go_rule a, struct go_rule b)
 	return a.place == b.place && a.off == b.off;
 }
 
-/* The row of the instruction at walk->pc. */
+/* Adds the row of the instruction at walk->pc. */
 static bool add_row(struct go_state *walk, struct go_rows *rows)
 {
 	const struct go_row *last = rows->n ? &rows->list[rows->n - 1] : NULL;
@@ -78,7 +78,7 @@ static bool add_row(struct go_state *walk, struct go_rows *rows)
 	return true;
 }
 
-/* Behind code that never goes on: no way that the pass saw leads here. */
+/* Begins behind code that never goes on: no way that the pass saw leads here. */
 static void begin_block(struct go_state *walk)
 {
 	walk->known = 0;
@@ -104,7 +104,7 @@ static bool goes_on(const struct code_insn *insn)
 	       insn->control == CODE_BRANCHES_TO || is_call(insn);
 }
 
-/* Adds to SP, and does nothing else. */
+/* True if the instruction adds to SP, and does nothing else. */
 static bool is_release(const struct go_state *walk, const struct code_insn *insn)
 {
 	const uint8_t sp = walk->abi->sp;
@@ -116,8 +116,8 @@ static bool is_release(const struct go_state *walk, const struct code_insn *insn
 }
 
 /*
- * AArch64: two instructions release a frame of 64 KiB and more. The table tells of both as one, so
- * that between them SP is what the first one made it.
+ * True between the two instructions that release a frame of 64 KiB and more on AArch64.
+ * The table tells of both as one, so that between them SP is what the first one made it.
  */
 static bool is_split(struct go_state *walk, const struct code_insn *insn, uint64_t next)
 {
@@ -195,8 +195,8 @@ static void note_target(struct go_state *walk, uint64_t target)
 		walk->reached = target;
 }
 
-/* Control does not come to walk->pc from before it. Constants there get the row that the table gives
- * them. False: out of memory. */
+/* Ends a block: control does not come to walk->pc from before it. Constants there get the
+ * row that the table gives them. False: out of memory. */
 static bool end_block(struct go_state *walk, struct go_rows *rows)
 {
 	walk->ended = walk->pc;
@@ -241,7 +241,7 @@ static bool pass_quiet(struct go_state *walk, struct code_insn *insn)
 	return false;
 }
 
-/* One instruction and the quiet ones before it. False: out of memory. */
+/* Takes one instruction and the quiet ones before it. False: out of memory. */
 static bool take_step(struct go_state *walk, struct go_rows *rows)
 {
 	struct go_saved ra;
@@ -280,8 +280,8 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 }
 
 /*
- * Go's assembler for AArch64 puts constants behind the last instruction, those too that no
- * instruction loads. In assembly a jump to itself is before them. What is behind has no rows.
+ * Cuts constants off, which Go's assembler for AArch64 puts behind the last instruction, those too that no
+ * instruction loads. In assembly a jump to itself is before them. Bytes behind have no rows.
  */
 static void cut(struct go_state *walk, struct go_rows *rows)
 {
@@ -293,7 +293,7 @@ static void cut(struct go_state *walk, struct go_rows *rows)
 	walk->why = GO_HAS_ROWS;
 }
 
-/* Where the instructions end: Go fills functions of AArch64 up with zeros. */
+/* Returns where the instructions end: Go fills functions of AArch64 up with zeros. */
 static uint64_t code_end(const struct go_code *code)
 {
 	static const uint8_t zeros[4];
