@@ -31,7 +31,7 @@ bool batch_globs_take(const struct args *args, const char *path)
 	       !globs_any(&args->exclude, path);
 }
 
-/* True if the glob is a path, followed by a slash and an asterisk. */
+/* True if the glob ends with a slash and an asterisk, and matches path with what is before them. */
 static bool globs_all_below(const char *glob, const char *path)
 {
 	size_t length = strlen(glob);
