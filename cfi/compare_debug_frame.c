@@ -136,7 +136,8 @@ static bool pair_run(struct pair *pair, const uint32_t fdes[2],
     const struct cfi_ranges *ranges, const size_t at[2])
 {
 	for (int i = 0; i < 2; i++) {
-		struct err program; /* its words are long, and only set with it */
+		struct err
+		    program; /* not zeroed: the text is large, and valid only with a kind */
 
 		if (pair->fdes[i] == fdes[i])
 			continue;

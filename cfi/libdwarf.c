@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libdwarf's register tables as ours: rules, rows, the table of one FDE.
+ * Turns libdwarf's register tables into ours: rules, rows, the table of one FDE.
  *
- * What libdwarf cannot tell: RA-sign state (it knows no such column); a value that CFA
+ * libdwarf cannot tell RA-sign state (it knows no such column); a value that CFA
  * expressions in other address spaces have (it stops at the LLVM opcodes);
  * DW_CFA_register towards one of the pseudo numbers below. CIEs with an augmentation it
  * does not know, such as AArch64's B, make it refuse the whole section, and so does one

@@ -4,8 +4,8 @@
  * runs when the command is built, so that a process needs neither libseccomp nor memory to enter the
  * sandbox. ARCH is x86_64, aarch64 or s390x.
  *
- * What is on the list of needed calls is allowed. What no part of the work needs, and a program that
- * was taken over would, ends the process. Any other call fails with ENOSYS, so that a later libc
+ * Calls on the list of needed ones are allowed. Calls that no part of the work needs, but a program
+ * that was taken over would, end the process. Any other call fails with ENOSYS, so that a later libc
  * takes its way for older kernels.
  */
 #include <errno.h>

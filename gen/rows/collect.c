@@ -118,7 +118,8 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 	part->target = target_for(part->policy->arch, part->policy->options->format,
 	    &part->frames->cies[fde->cie]);
 	if (why == REFUSE_NOTHING) {
-		struct err program; /* its words are long, and only set with it */
+		struct err
+		    program; /* not zeroed: the text is large, and valid only with a kind */
 
 		program.kind = ERR_NONE;
 		interp->max_expr_ops = cfi_ranges_expr_ops(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An ELF file, open: linked, or a relocatable object with addresses given to its sections.
- * What differs between the two is answered here; what does not is in gen/elf/image.h.
+ * Questions to which the two have different answers are here; all others are in gen/elf/image.h.
  */
 #ifndef GEN_SOURCES_INPUT_H
 #define GEN_SOURCES_INPUT_H

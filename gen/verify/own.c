@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The proof by this project's own interpreter: every range, and everything between them.
- * What is the same question as before, the same instructions and the same rows, is not
- * asked again; and parts of the file are compared at the same time.
+ * Proves every range, and everything between them, by this project's own interpreter.
+ * The same instructions with the same rows are not compared again, and parts of the file
+ * are compared at the same time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,8 @@ static bool verify_begin_fde(
 	const struct policy *policy = run->in->policy;
 	const struct cfi_fde *fde = &run->in->frames->fdes[range->fde];
 	const struct cfi_cie *cie = &run->in->frames->cies[fde->cie];
-	struct err program; /* its words are long, and only set with it */
+	struct err
+	    program; /* not zeroed: the text is large, and valid only with a kind */
 
 	program.kind = ERR_NONE;
 	part->interp.max_expr_ops =

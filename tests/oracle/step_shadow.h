@@ -34,7 +34,7 @@ struct step_shadow {
 	struct step_frame *frames; /* innermost last */
 	size_t n, cap;
 	/* The innermost frame was cut off without a ret, as unwinders and longjmp do.
-	 * What runs until the next jump belongs to the function that cut, which no frame
+	 * Instructions until the next jump belong to the function that cut, which no frame
 	 * stands for. */
 	bool suspended;
 	/* Frames behind the last one that SP left without a ret. Assembly may leave its return
