@@ -136,8 +136,7 @@ static bool pair_run(struct pair *pair, const uint32_t fdes[2],
     const struct cfi_ranges *ranges, const size_t at[2])
 {
 	for (int i = 0; i < 2; i++) {
-		struct err
-		    program; /* not zeroed: the text is large, and valid only with a kind */
+		struct err program; /* not zeroed, because its text is large */
 
 		if (pair->fdes[i] == fdes[i])
 			continue;

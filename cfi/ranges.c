@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts FDEs by address and finds the code that more than one of them covers. What
+/* Sorts FDEs by address and finds the code that more than one of them covers. Code that
  * .eh_frame leaves uncovered is filled from .debug_frame. */
 #include "cfi/ranges.h"
 

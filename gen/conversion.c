@@ -93,8 +93,8 @@ bool convert_leads_back(const struct image *image)
 }
 
 /* Opens the original of a file that has a section; conv->original stays closed where the
- * section is of another producer. What another tool has rewritten since counts as such:
- * nothing leads back, but the new section takes the place of the old. */
+ * section is of another producer. A file that another tool has rewritten since counts as
+ * such: nothing leads back, but the new section takes the place of the old. */
 static bool open_original(struct conversion *conv, struct err *err)
 {
 	struct image_patch patches[IMAGE_MAX_RESTORED];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer: what all versions have in common. What differs between them is in the table
+ * The writer: what all versions have in common. Differences between them are in the table
  * of layouts (layout.c).
  */
 #include "sframe/encode.h"

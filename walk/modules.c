@@ -164,7 +164,7 @@ static void set_section(
 			draft->ranges[i].section = section;
 }
 
-/* Adds a file that stays. What is in the table already was added by an earlier refresh. */
+/* Adds a file that stays. A file that is in the table already was added by an earlier refresh. */
 static void note_file(struct files *files, const struct walk_file *file)
 {
 	struct walk_range ranges[MOST_SEGMENTS];

@@ -305,8 +305,8 @@ static bool a64_pair(const struct a64 *a)
 }
 
 /*
- * Load/store exclusive and ordered, and compare and swap. Whether it stores is not known then, so
- * what memory holds is not told.
+ * Load/store exclusive and ordered, and compare and swap. The store may fail, so the value in
+ * memory is not told.
  */
 static bool a64_exclusive(const struct a64 *a)
 {

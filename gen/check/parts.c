@@ -169,7 +169,7 @@ bool validate_is_fragment(const struct validate_worker *worker, uint64_t start)
 	       !validate_is_exported(worker->callees, start);
 }
 
-/* True if a function begins where the part does. What is called does so whatever its first row says. */
+/* True if a function begins where the part does. Called code is a function whatever its first row says. */
 static bool part_is_function(const struct validate_worker *worker,
     const struct validate_part *part, const struct part_rows *rows,
     const struct code_range *code)

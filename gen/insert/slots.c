@@ -233,8 +233,8 @@ static size_t find_table_load(const struct image *image, uint64_t end, size_t *l
 	return n;
 }
 
-/* Without section headers, the zeros after the table may be in use. What maps the table has to map new
- * entries, too. */
+/* Without section headers, the zeros after the table may be in use. The segment that maps
+ * the table has to map new entries, too. */
 static void find_room(const struct image *image, struct insert_slots *slots)
 {
 	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An object that was written, against the input: what was there is there, byte for byte,
- * and the way back is complete. Whether the new sections say what is right is the
- * proof's business.
+ * and the way back is complete. The proof finds out if the new sections are right.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The readers of SFrame, by name: what each of them reads, and what is written for it. What
- * a name writes never changes. A reader that wants something else gets a name of its own.
+ * The readers of SFrame, by name: what each of them reads, and what is written for it. The section that a
+ * name writes never changes. A reader that wants something else gets a name of its own.
  */
 #ifndef GEN_OPTIONS_READER_H
 #define GEN_OPTIONS_READER_H

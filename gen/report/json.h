@@ -27,8 +27,8 @@ struct report_json {
 ATTR_MUST_CHECK bool report_json_result(
     struct report_json *json, const struct report *report, int status, struct err *err);
 
-/* Writes a file whose CFI was checked against its code; lists: also each place that is not
- * confirmed. The same errors. */
+/* Writes a file whose CFI was checked against its code; lists: also each place that is
+ * not confirmed. Fails as report_json_result. */
 ATTR_MUST_CHECK bool report_json_check(struct report_json *json,
     const struct report_check *check, int status, bool lists, struct err *err);
 

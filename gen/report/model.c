@@ -164,7 +164,8 @@ static const struct cfi_range *details_range(
 								: NULL;
 }
 
-/* Asks the last version for the rows of a gap. What was left out by other rules than a version's stays out. */
+/* Asks the last version for the rows of a gap. Code that was left out by other rules than
+ * a version's stays out. */
 static uint64_t details_later(const struct cfi_input *input, const struct cfi_fde *fde,
     const struct cfi_table *table, const struct coverage_gap *gap)
 {

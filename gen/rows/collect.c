@@ -22,7 +22,7 @@
 #define COLLECT_MAX_PERIODIC_ROWS 4194304u
 
 /* More rows for each function of a part than real libraries have, for room is only used
- * up where it is written to. What comes beyond is copied. */
+ * up where it is written to. Further rows are copied. */
 enum { COLLECT_TYPICAL_ROWS = 6 };
 
 /* A function of the part, and how it came about: any FDE with the same instructions gives
@@ -118,8 +118,7 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 	part->target = target_for(part->policy->arch, part->policy->options->format,
 	    &part->frames->cies[fde->cie]);
 	if (why == REFUSE_NOTHING) {
-		struct err
-		    program; /* not zeroed: the text is large, and valid only with a kind */
+		struct err program; /* not zeroed, because its text is large */
 
 		program.kind = ERR_NONE;
 		interp->max_expr_ops = cfi_ranges_expr_ops(

@@ -16,11 +16,10 @@ struct image_frames {
 };
 
 /*
- * Writes a program with .eh_frame at its address, and executable code without bytes. It can be used
- * as any file, except where instructions are read. bytes is empty before, and the caller frees it.
- * Fills in the code's addresses. ERR_NOTHING where the CFI describes no code, ERR_MALFORMED where
- * none of it can be read, ERR_USAGE for addresses that do not ascend. Whether SFrame knows the
- * machine is found out when the file is opened.
+ * Writes a program with .eh_frame at its address, and executable code without bytes. It can be used as any
+ * file, except where instructions are read. bytes is empty before, and the caller frees it. Fills in the
+ * code's addresses. ERR_NOTHING where the CFI describes no code, ERR_MALFORMED where none of it can be read,
+ * ERR_USAGE for addresses that do not ascend. Opening the file finds out if SFrame knows the machine.
  */
 ATTR_MUST_CHECK bool image_frames_make(
     struct image_frames *frames, struct wr *bytes, struct err *err);

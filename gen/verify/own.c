@@ -54,8 +54,7 @@ static bool verify_begin_fde(
 	const struct policy *policy = run->in->policy;
 	const struct cfi_fde *fde = &run->in->frames->fdes[range->fde];
 	const struct cfi_cie *cie = &run->in->frames->cies[fde->cie];
-	struct err
-	    program; /* not zeroed: the text is large, and valid only with a kind */
+	struct err program; /* not zeroed, because its text is large */
 
 	program.kind = ERR_NONE;
 	part->interp.max_expr_ops =

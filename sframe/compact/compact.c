@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The optimiser's recipe. What a shared block costs depends on how many share it, which
+ * The optimiser's recipe. The cost of a shared block depends on how many share it, which
  * is known only afterwards: so the cuts are made several times, each time at the prices
  * that follow from the time before, and the cheapest of all is taken.
  */

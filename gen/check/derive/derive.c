@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rounds. What is known of a function's callees decides what is known behind its calls, and what it does
- * itself is known to its callers in the next round. Once nothing changes any more, the entries that are
- * proven are followed a last time, and then what they call, for the rows.
+ * Rounds. Knowledge of a function's callees decides what is known behind its calls, and its own effect
+ * is known to its callers in the next round. Once nothing changes any more, the entries that are proven
+ * are followed a last time, and then what they call, for the rows.
  */
 #include "gen/check/derive/derive.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An object as its code sees it once it is linked: control goes where relocations lead, and tables
- * of jumps have their entries. What other files define is at addresses without bytes.
+ * of jumps have their entries. Symbols that other files define are at addresses without bytes.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Other people's walkers. Each is found through the handle of its own library, because
- * libunwind.so.8 exports backtrace and _Unwind_Backtrace, too. What is not installed is left
- * out. Their headers are not needed: contexts and cursors are memory that is large enough.
+ * Other people's walkers. Each is found through the handle of its own library, because libunwind.so.8 exports
+ * backtrace and _Unwind_Backtrace, too. Libraries that are not installed are left out. Their headers are not
+ * needed: contexts and cursors are memory that is large enough.
  */
 #include <dlfcn.h>
 #include <pthread.h>

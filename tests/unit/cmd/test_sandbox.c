@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sandbox from inside: children enter it and try what a worker never does. What the work needs
- * must go on. Each attempt is also made without the sandbox, where it must succeed.
+ * The sandbox from inside: children enter it and try what a worker never does. Calls that the work
+ * needs must go on. Each attempt is also made without the sandbox, where it must succeed.
  */
 #include <errno.h>
 #include <fcntl.h>

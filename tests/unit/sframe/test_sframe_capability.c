@@ -189,7 +189,7 @@ UNIT(no_such)
 	ck_assert(sf_can_express(4, AMD, &row) != SF_CAN);
 }
 
-/* The answer and the writer agree. What one version can say, the next can say, too. */
+/* The answer and the writer agree. The next version can hold any row that a version can. */
 UNIT(asked_and_tried)
 {
 	struct prng prng = {.state = 11};
