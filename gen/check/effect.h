@@ -13,7 +13,7 @@ enum callee_how {
 	CALLEE_MAY,	/* not known: if at all, as the ABI says */
 	CALLEE_NEVER,	/* no way leads out of it */
 	CALLEE_RETURNS, /* some way returns, and all that do so return as the ABI says */
-	/* as RETURNS, but SP is `pops` bytes above where the ABI has it */
+	/* As RETURNS, but SP is `pops` bytes above where the ABI has it. */
 	CALLEE_POPS,
 	CALLEE_ODD, /* a way returns with SP elsewhere, or where SP is not known */
 };

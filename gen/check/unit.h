@@ -87,7 +87,7 @@ struct validate_worker {
 	struct callee_effect effect;
 	const struct callee_effect *effects;
 	bool distrusts; /* a callee that comes back may not do so each time */
-	/* Only for the present run: */
+	/* For this look only: */
 	struct {
 		/* A callee is not known, so SP may be elsewhere behind the call. */
 		bool unsure;

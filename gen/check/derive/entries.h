@@ -57,8 +57,8 @@ void derive_entries_deinit(struct derive_entries *entries); /* accepts a zeroed 
 /* The entry at addr; NULL: none. */
 struct derive_entry *derive_entry_at(const struct derive_entries *entries, uint64_t addr);
 
-/* True if a call or an exported name says that a function begins there, so that other functions may
- * jump to it. */
+/* True if a call or an exported name says that a function begins there, so that a jump
+ * there leaves the function that jumps. */
 static inline bool derive_entry_is_function(const struct derive_entry *entry)
 {
 	return entry->origin & (DERIVE_CALLED | DERIVE_SURE);

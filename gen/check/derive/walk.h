@@ -28,7 +28,7 @@ enum derive_place_flags {
 	DERIVE_MAYBE = 8,
 	DERIVE_ROW = 16,   /* the state gives a row */
 	DERIVE_WRONG = 32, /* one of them ends as it must not */
-	/* a way that goes on behind such a call ends as it must not */
+	/* A way that goes on behind such a call ends as it must not. */
 	DERIVE_BEHIND = 64,
 	DERIVE_DOUBTED = DERIVE_BAD | DERIVE_WRONG,
 };
