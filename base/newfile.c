@@ -305,7 +305,7 @@ bool newfile_replaces(const struct newfile *output, const char *path)
 	       stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Also the normal end: after a commit there is no temporary file left to remove. */
+/* Ends a file in any case: after a commit there is no temporary file left to remove. */
 void newfile_abort(struct newfile *output)
 {
 	/* A zeroed struct has fd 0: only one with a target, or in memory, owns its

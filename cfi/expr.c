@@ -426,7 +426,7 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 		 * changes with the load address. */
 		ok = expr_same(
 		    &m, sec, expr, to_rule, &rule, EXPR_OTHER_BIAS, pc_bits, ops);
-		/* One number leaves some bits as they are. */
+		/* Tries each bit, because one number leaves some bits as they are. */
 		for (int bit = EXPR_PAGE_BITS;
 		     ok && !only_in_page && bit < EXPR_ADDRESS_BITS; bit++)
 			ok = *ops < most && expr_same(&m, sec, expr, to_rule, &rule,

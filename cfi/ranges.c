@@ -264,7 +264,7 @@ static bool fill_copy(struct fill *fill, uint64_t before)
 	return true;
 }
 
-/* Each part of an FDE costs a run of its instructions. */
+/* Adds a part of an FDE, up to a limit, because each costs a run of its instructions. */
 static bool fill_part(
     struct fill *fill, const struct cfi_range *range, uint64_t start, uint64_t end)
 {

@@ -24,8 +24,8 @@ struct cfi_range {
 	bool overlapping;
 };
 
-/* Most parts into which FDEs of other sources may cut one of .debug_frame. Further parts are dropped,
- * because each costs a run of its instructions. */
+/* Limit of parts into which FDEs of other sources may cut one of .debug_frame. Further
+ * parts are dropped, because each costs a run of its instructions. */
 #define CFI_MAX_PARTS 16
 
 struct cfi_ranges {

@@ -101,7 +101,7 @@ static struct cfi_row run_row_at(struct cfi_run *r, uint64_t pc, uint8_t *pc_bit
 	return row;
 }
 
-/* One opaque row for [loc, end), where expanding the rules PC by PC costs too much. */
+/* Appends one opaque row for [loc, end), where expanding the rules PC by PC costs too much. */
 static bool push_opaque(struct cfi_run *r, struct cfi_row *row)
 {
 	const struct cfi_column *cols[] = {&r->st.cfa, &r->st.sp, &r->st.fp, &r->st.ra};

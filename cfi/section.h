@@ -55,7 +55,7 @@ static inline const struct cfi_part *cfi_section_debug(const struct cfi_section 
 	return NULL;
 }
 
-/* One part alone. The addresses of .debug_frame are places in it. */
+/* Returns one part alone. The addresses of .debug_frame are places in it. */
 static inline struct cfi_section cfi_section_one(
     const struct cfi_section *section, const struct cfi_part *part)
 {

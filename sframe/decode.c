@@ -49,10 +49,7 @@ static bool read_version(struct sf_view *view, struct rd *rd, struct err *err)
 		   SFRAME_HDR_VERSION, view->version);
 }
 
-/*
- * Both sub-sections inside the section, and the rows not before the end of the
- * functions.
- */
+/* Checks that both sub-sections are inside the section, and the rows not before the end of the functions. */
 static bool check_layout(const struct sf_view *view, struct err *err)
 {
 	uint64_t funcs_len = (uint64_t)view->n_funcs * view->func_size;

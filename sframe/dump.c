@@ -17,7 +17,7 @@ static const struct flag_name flag_names[] = {
     {SFRAME_F_FDE_FUNC_START_PCREL, "SFRAME_F_FDE_FUNC_START_PCREL"},
 };
 
-/* One flag to a line; bits without a name as a number. */
+/* Prints one flag to a line; bits without a name as a number. */
 static void dump_flags(uint8_t flags, FILE *out)
 {
 	const char *before = "    Flags: ";

@@ -264,7 +264,7 @@ void sf_encode_part_run(void *context)
 	}
 }
 
-/* One function as stored: number j of the model's. */
+/* Appends one function as stored: number j of the model's. */
 static bool encode_put_func(const struct sf_encode_part *part, const struct sf_func *func,
     uint32_t j, const struct sf_encoded *encoded, struct wr *out, struct err *err)
 {

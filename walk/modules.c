@@ -13,7 +13,7 @@
 #define PT_GNU_SFRAME 0x6474e554
 #endif
 
-/* Most loadable segments of one file. */
+/* Limit of loadable segments of one file. */
 enum { MOST_SEGMENTS = 8 };
 
 /* All mapped files, in scratch memory. */

@@ -60,7 +60,7 @@ static bool walk_sorted(const struct walk_section *section)
 	return true;
 }
 
-/* One comparison then says that an address is in the text and not before the first function. */
+/* Prepares one comparison that says that an address is in the text and not before the first function. */
 static void walk_open_quick(struct walk_section *section)
 {
 	uint64_t first = section->address + (uint64_t)(section->fdes - section->bytes) +

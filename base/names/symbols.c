@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "base/names/demangle.h"
 
-/* Most symbols to go back for one that encloses others; nesting is never deeper. */
+/* Limit of symbols to go back for one that encloses others; nesting is never deeper. */
 #define FIND_STEPS 32
 
 uint8_t symbol_rank(unsigned int type, unsigned int bind, uint64_t size)

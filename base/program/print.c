@@ -156,7 +156,7 @@ bool print_open(
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && print_is_elf(path))
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "is an ELF file, which a report would replace; give another name");
-	/* Whatever is there: a pipe, a device, a file whose directory allows no other. */
+	/* Opens whatever is there: a pipe, a device, a file whose directory allows no other. */
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 	return print_stream(fd, out, error);
 }

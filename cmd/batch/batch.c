@@ -148,7 +148,7 @@ static bool batch_done_one(
 	return batch_add(run, object, keep, err);
 }
 
-/* Each member of an archive is a file. */
+/* Adds the objects of an archive's members, each of which is a file. */
 static bool batch_done_members(
     struct batch_run *run, json_t *members, struct eh2sframe_error *err)
 {

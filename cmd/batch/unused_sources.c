@@ -6,7 +6,7 @@
 #include "base/program/fail.h"
 #include "base/program/print.h"
 
-/* One line; why is the member that has the bytes. */
+/* Prints one line; why is the member that has the bytes. */
 static void left_out_of_proof(const json_t *alone, const char *why, const char *words,
     const char *path, struct batch_bar *bar)
 {

@@ -63,8 +63,8 @@ static bool diff_add(struct report_diff *diff, const struct report_state *old,
 	return true;
 }
 
-/* Both ascend by path. Files at equal paths follow each other in the order of their
- * report. */
+/* Pairs the files of both, which ascend by path. Files at equal paths follow each other
+ * in the order of their report. */
 static bool diff_make(struct report_diff *diff, const struct report_history *old,
     const struct report_history *now, struct eh2sframe_error *err)
 {

@@ -27,8 +27,8 @@ ATTR_MUST_CHECK bool report_table_add(struct report_table *table, const char *pa
 ATTR_MUST_CHECK bool report_table_add_object(
     struct report_table *table, const json_t *file, struct eh2sframe_error *error);
 
-/* One line for each of the first files, 0: all, those with the most bytes of code without rows
- * first; and the totals. Sorts the table. */
+/* Prints one line for each of the first files, 0: all, those with the most bytes of code
+ * without rows first; and the totals. Sorts the table. */
 void report_table_print(struct report_table *table, size_t top, FILE *out);
 
 #endif

@@ -15,8 +15,8 @@ enum { HTML_ENTRIES = 20000 };
  * report has all of them. */
 enum { HTML_BYTES = 10 << 20, HTML_TEXT = 200 };
 
-/* Also the two characters that JSON has in text and older scripts have not: U+2028 and
- * U+2029, which begin with this byte. */
+/* Beginnings of what is escaped: characters of markup, and the two that JSON has in text
+ * and older scripts have not: U+2028 and U+2029, which begin with this byte. */
 static const char html_special[] = "<>&\xe2";
 
 /* The escape for what stands at text; NULL for none. *length is how much it replaces. */

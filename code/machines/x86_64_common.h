@@ -5,7 +5,7 @@
 
 #include "code/machines/x86_64.h"
 
-/* Most bytes that are read of an instruction, whether the maps have it or not. */
+/* Limit of bytes that are read of an instruction, whether the maps have it or not. */
 #define X86_READ_SIZE 20
 
 /* The kinds of arithmetic that are told apart, by the number in the operation code. */

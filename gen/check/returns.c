@@ -17,7 +17,7 @@
 
 /* Longest block, so that blocks that begin in the middle of it soon go on as one. */
 enum { RETURNS_WINDOW = 256 };
-/* Most blocks, of some 60 bytes each. */
+/* Limit of blocks, of some 60 bytes each. */
 enum { RETURNS_MAX_BLOCKS = 1 << 22 };
 
 #define RETURNS_NONE UINT32_MAX

@@ -10,8 +10,8 @@
 #include "base/rd.h"
 #include "gen/elf/image.h"
 
-/* Most bytes of all sections together, decompressed, as a multiple of the file's. Those of compilers become a
- * few times as large, and a record in memory takes more than its bytes. */
+/* Limit of the bytes of all sections together, decompressed, as a multiple of the file's. Those of compilers
+ * become a few times as large, and a record in memory takes more than its bytes. */
 enum { MAX_TIMES = 32 };
 
 bool image_debug_frames_find(

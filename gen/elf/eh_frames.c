@@ -126,7 +126,7 @@ static bool join(struct image *image, const struct part *parts, size_t n, struct
 	struct image_cfi *cfi = &image->cfi;
 
 	cfi->addr = parts[0].addr;
-	/* Not more than the file has. */
+	/* Fits, because it is not more than the file has. */
 	cfi->size = (size_t)(parts[n - 1].addr + parts[n - 1].size - cfi->addr);
 	cfi->data = calloc(1, cfi->size);
 	if (!cfi->data)

@@ -21,7 +21,7 @@
 
 /* States of a page. */
 enum { OWN_MAPPED, OWN_WANTED, OWN_OURS };
-/* Most pages between two wanted ones that are copied with them, which costs less than another call. */
+/* Limit of pages between two wanted ones that are copied with them, which costs less than another call. */
 enum { OWN_GAP = 16 };
 /* Files up to this size are copied as a whole. */
 enum { MAP_SMALL = 64 << 10 };

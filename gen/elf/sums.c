@@ -8,8 +8,8 @@
 #include "base/num.h"
 #include "gen/elf/image.h"
 
-/* Most bytes that one kind of header may name, as a multiple of the file's. Segments share pages at their
- * borders, and a section's bytes can be another's, too; no linker comes near. */
+/* Limit of the bytes that one kind of header may name, as a multiple of the file's. Segments share pages at
+ * their borders, and a section's bytes can be another's, too; no linker comes near. */
 enum { MAX_TIMES = 4 };
 
 struct sum {

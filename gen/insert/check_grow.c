@@ -38,7 +38,7 @@ static bool check_place(const struct insert_plan *plan,
 	       after->sh_addr == after->sh_offset + grow->bias;
 }
 
-/* Nothing stands on top of anything else. */
+/* Checks that nothing stands on top of anything else. */
 static bool check_apart(
     const struct insert_plan *plan, const struct image *output, size_t i)
 {

@@ -132,7 +132,7 @@ static bool find_symbols(const struct image *image, struct insert_grow *grow)
 		   grow->symbols_off >= grow->dynamic_off + grow->dynamic_size);
 }
 
-/* Each section that moves into the segment has exactly one tag that leads to it. */
+/* Checks that each section that moves into the segment has exactly one tag that leads to it. */
 static bool check_tag(
     const struct image *image, const struct image_section *dynamic, const GElf_Shdr *hdr)
 {
@@ -153,7 +153,7 @@ static bool check_tag(
 	}
 }
 
-/* No such tag leads into the block where no section of its kind starts. */
+/* Checks that no such tag leads into the block where no section of its kind starts. */
 static bool no_other_tag(const struct image *image, const struct image_section *dynamic,
     const struct insert_grow *grow)
 {
@@ -259,7 +259,7 @@ static bool check_word(void *context, uint64_t addr)
 	return rd_u64(&rd) - block->start >= block->size;
 }
 
-/* No relocation is of the block's bytes, or makes a pointer to them. */
+/* Checks that no relocation is of the block's bytes, or makes a pointer to them. */
 static bool check_relocations(const struct image *image, const struct insert_grow *grow)
 {
 	struct block block = {.image = image,

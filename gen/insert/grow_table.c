@@ -25,9 +25,9 @@
 
 #include "base/num.h"
 
-/* Most unused bytes that alignment and guard pages may leave, unless they are a small part of
- * the file. A larger hole means a large .bss, or a wide gap between segments, and tools that
- * copy files write it as zeros. */
+/* Limit of the unused bytes that alignment and guard pages may leave, unless they are a
+ * small part of the file. A larger hole means a large .bss, or a wide gap between
+ * segments, and tools that copy files write it as zeros. */
 #define MAX_HOLE (UINT64_C(1) << 20)
 enum { HOLE_PART = 64 };
 

@@ -23,7 +23,7 @@
 /* No such table entry. */
 #define INSERT_NONE SIZE_MAX
 
-/* Most units that move. */
+/* Limit of units that move. */
 enum { INSERT_MAX_MOVES = 12 };
 
 /* Bytes of the input that stand elsewhere in the output. */

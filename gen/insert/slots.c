@@ -57,7 +57,7 @@ static bool slot_is_spare(const struct image *image, size_t i)
 	return false;
 }
 
-/* One note, of the name, size and type of NT_GNU_ABI_TAG, and nothing else. */
+/* True for one note, of the name, size and type of NT_GNU_ABI_TAG, and nothing else. */
 static bool is_abi_tag(const struct image *image, const struct image_section *section)
 {
 	struct rd rd;

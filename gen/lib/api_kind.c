@@ -58,7 +58,7 @@ enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 						  : EH2SFRAME_SKIP_NO_CFI;
 	if (!image_is_loader(image))
 		return EH2SFRAME_SKIP_NOT;
-	/* One of ours stands where auto puts none. That of a linker may be written over. */
+	/* A section of ours, which auto puts into no loader, stays. That of a linker may be written over. */
 	return !has_sframe || convert_leads_back(image) ? EH2SFRAME_SKIP_LOADER
 							: EH2SFRAME_SKIP_NOT;
 }

@@ -224,7 +224,7 @@ static bool plt_template_matches(const struct arch_plt_template *template,
 	return true;
 }
 
-/* One stub's rows as a function over size bytes: PCMASK when size holds several stubs. */
+/* Emits one stub's rows as a function over size bytes: PCMASK when size holds several stubs. */
 static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *stub,
     uint64_t start, uint64_t size, struct sf_section *section)
 {

@@ -13,7 +13,7 @@
 #include "gen/verify/verify.h"
 #include "sframe/check.h"
 
-/* Most blocks that are judged by themselves, such as stubs of a PLT. */
+/* Limit of blocks that are judged by themselves, such as stubs of a PLT. */
 enum { WITNESS_MAX_BLOCKS = 1048576 };
 /* Functions with more rows are not divided where FDEs begin: each part reads them again. */
 enum { WITNESS_MAX_DIVIDED = 4096 };

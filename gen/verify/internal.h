@@ -21,7 +21,7 @@ struct verify_run {
 	bool judge_missing;
 };
 
-/* Nothing compared yet; cursor is left for the caller to begin. */
+/* Begins with nothing compared; cursor is left for the caller to begin. */
 struct verify_run verify_begin(
     const struct verify_input *input, struct verify_result *result);
 

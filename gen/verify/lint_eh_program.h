@@ -12,7 +12,7 @@ struct lint_eh {
 	const struct image *image;
 	const struct arch *arch;
 	struct cfi_frames frames;
-	/* offset in the section at which .eh_frame begins by its header */
+	/* Offset in the section at which .eh_frame begins, by its header. */
 	uint64_t start;
 	struct lint_eh_frame *result;
 };

@@ -134,7 +134,7 @@ static bool compact_solve(struct compact_state *state)
 	return true;
 }
 
-/* Each user of a block pays an equal share; in the first round all that could use it count. */
+/* Sets prices: each user of a block pays an equal share; in the first round all that could use it count. */
 static void compact_set_prices(struct compact_state *state, int round)
 {
 	for (size_t i = 0; i < state->blocks.n; i++) {

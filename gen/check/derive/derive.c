@@ -16,7 +16,7 @@
 #include "gen/check/derive/merge.h"
 #include "gen/check/derive/walk.h"
 
-/* Most rounds; gdb needs 19. A file that is not settled by then gets no rows. */
+/* Limit of rounds; gdb needs 19. A file that is not settled by then gets no rows. */
 enum { DERIVE_MAX_ROUNDS = 256 };
 /* Changes of a summary after which an entry may only lose knowledge, and after which it loses all. */
 enum { DERIVE_MAX_CHANGES = 8, DERIVE_MOST_CHANGES = 64 };

@@ -118,7 +118,7 @@ static void host_called(void *context, uint64_t pc, const struct code_insn *call
 	callee_apply(walker->abi, &effect, before, true, after);
 }
 
-/* Most edges for each byte of code. More can only come from tables that many jumps share. */
+/* Limit of edges for each byte of code. More can only come from tables that many jumps share. */
 enum { HOST_MAX_EDGES = 8 };
 
 /* Adds an edge. False if there are too many, or it repeats the last one. */

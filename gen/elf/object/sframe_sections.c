@@ -19,8 +19,8 @@ struct sframe_input {
 };
 
 /*
- * One relocation per function, for its start, in order: linkers match them by order and
- * do not look at their places.
+ * Takes one relocation per function, for its start, in order: linkers match them by order
+ * and do not look at their places.
  */
 static bool sframe_start(
     struct sframe_input *in, const struct sf_view *view, uint32_t i, struct err *err)

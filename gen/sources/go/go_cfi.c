@@ -13,7 +13,7 @@
 enum { X86_64_RA = 16, AARCH64_RA = 30 };
 /* Names of entries are shorter than this. */
 enum { GO_ENTRY_NAME = 64 };
-/* Most bytes of the names of functions without rows, as a multiple of the table's. */
+/* Limit of the bytes of names of functions without rows, as a multiple of the table's. */
 enum { GO_NAMES_SHARE = 4 };
 
 /* The CIEs: an ordinary function, one without a caller, one without rows. */

@@ -23,7 +23,7 @@ struct reason_copies {
 	uint64_t copies, aligned;
 };
 
-/* None for CODE_NO_REG: a constant that is stored or compared. */
+/* Returns a register's bit; none for CODE_NO_REG: a constant that is stored or compared. */
 static uint64_t reason_bit(uint8_t reg)
 {
 	return reg < 64 ? UINT64_C(1) << reg : 0;

@@ -165,7 +165,7 @@ static bool agrees(
 	return insn->control != CODE_RETURNS || walk->sp == walk->abi->sp_off;
 }
 
-/* Most registers that are loaded behind a stack check, with room to spare. */
+/* Limit of registers that are loaded behind a stack check, with room to spare. */
 enum { MAX_RELOADS = 64 };
 
 /*
