@@ -7,7 +7,7 @@
 
 FETCH is machines_fetch.sh, which keeps packages in CACHE. At least 300 files and the share of confirmed FDEs
 are checked for each machine. CACHE/NAME.faults gets each contradiction, a line each, and CACHE/draw gets
-a random hundred of them, spread over the files, to be read by hand: docs/FIGURES-CODE.md has what was found.
+a random hundred of them, spread over the files, to be read by hand: docs/FIGURES.md has what was found.
 """
 import hashlib
 import os

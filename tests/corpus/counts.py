@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""counts.py REPORTS LIST: the sums of package.py's reports, as the tables of docs/RESULTS.md.
+"""counts.py REPORTS LIST: the sums of package.py's reports, as the tables of docs/FIGURES.md.
 
 A report that LIST does not name is an error, and so is a difference that a witness found.
 """

@@ -4,7 +4,7 @@
 
 Every ELF file of each package is looked at, also those inside of archives (.a). JSON gets an object for each file with
 a section: what the section holds, who made it, what verify and lint say, what --refresh --format=3 makes of it. The
-tables of docs/SURVEY.md go to standard output.
+tables of docs/FIGURES.md go to standard output.
 """
 
 import collections
@@ -157,7 +157,7 @@ def package(tool, deb, totals):
 
 
 def table_line(group):
-    """What the files of one package have, as a line of the table of docs/SURVEY.md."""
+    """What the files of one package have, as a line of the table of docs/FIGURES.md."""
     first = group[0]
     where = collections.Counter()
     for found in group:
