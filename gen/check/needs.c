@@ -443,8 +443,7 @@ static bool needs_slot(
 	*where = need->where;
 	if (need->kind == NEED_SLOT)
 		return true;
-	/* The return address is on its way through a register that no call keeps, so nobody but the code itself writes
-	 * to its slot. */
+	/* It is in a register that no call keeps, so nobody but the code itself writes to its slot. */
 	*where = (struct code_value){.kind = CODE_CFA, .off = abi->ra_off};
 	return need->kind == NEED_REG && (uint64_t)abi->clobbered >> need->reg & 1;
 }
