@@ -239,8 +239,7 @@ bool needs_are_usual(const struct code_abi *abi, const struct need list[N_NEEDS]
 	return true;
 }
 
-/* Adds what another way needs. Where one way leaves by SP and another one by the frame pointer, the latter
- * holds for both: only SP can be elsewhere. */
+/* Adds another way's need. Of SP and the frame pointer the latter holds for both: only SP can be elsewhere. */
 static void need_join(const struct code_abi *abi, struct need *need,
     const struct need *other, enum need_of of)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Proves every range, and everything between them, by this project's own interpreter.
- * The same instructions with the same rows are not compared again, and parts of the file
- * are compared at the same time.
+ * Instructions and rows that were compared before are not compared again, and parts of
+ * the file are compared at the same time.
  */
 #include <stdlib.h>
 #include <string.h>
