@@ -57,7 +57,7 @@ EH2SFRAME_MUST_CHECK bool eh2sframe_file_verify(const struct eh2sframe_file *fil
 
 /*
  * Checks the section against the rules of a reader, by its name under READERS in
- * eh2sframe(1), or of "all". Prints the rules that it breaks, then a summary.
+ * eh2sframe-sframe(7), or of "all". Prints the rules that it breaks, then a summary.
  * EH2SFRAME_INPUT when it breaks any.
  */
 EH2SFRAME_MUST_CHECK bool eh2sframe_file_lint(const struct eh2sframe_file *file,

@@ -3,8 +3,8 @@
  * libeh2sframe gives ELF files SFrame stack-trace data, by which profilers find the callers of a function, from the
  * call frame information (CFI) that they have. It reads 64-bit programs, shared libraries and relocatable objects of
  * x86-64, AArch64 and s390x, and proves each section that it makes against the CFI, at every address where either
- * changes. The command eh2sframe(1) is a program over this library. Its page explains refusals and readers,
- * eh2sframe-convert(1) the options, and eh2sframe-lint(1) the rules.
+ * changes. The command eh2sframe(1) is a program over this library. eh2sframe-convert(1) explains the options, and
+ * eh2sframe-sframe(7) refusals, readers and their rules.
  *
  * There are three phases, and each has a handle of its own:
  *
@@ -115,7 +115,7 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
  * those that take none. EH2SFRAME_USAGE names what is wrong. A second value takes the place of the first, except
  * where the list says "each call adds one". These are the names and their values:
  *
- * - for: the name of a reader, as under READERS in eh2sframe(1)
+ * - for: the name of a reader, as under READERS in eh2sframe-sframe(7)
  * - format: the version of SFrame: 1, 2 or 3
  * - no-pcrel, refresh, allow-unmatched, no-verify, derive: none
  * - method: auto, slack or grow
@@ -388,7 +388,7 @@ struct eh2sframe_gap {
 	size_t struct_size;
 	uint64_t start, end; /* addresses; end is exclusive */
 	uint64_t function;   /* address of the FDE that it belongs to */
-	const char *reason;  /* its name: REFUSALS in eh2sframe(1) */
+	const char *reason;  /* its name: REFUSALS in eh2sframe-sframe(7) */
 	const char *text;    /* in a sentence; both live as long as the library */
 	/* The lowest version that could express it on this machine; 0: none. */
 	uint32_t needs_version;
@@ -457,7 +457,7 @@ EH2SFRAME_API uint64_t eh2sframe_result_count(
 
 /*
  * Writes a result as a JSON object, with the status that its file ended with: a member of "files" under JSON REPORT
- * in eh2sframe-report(1). details: also what the file is, its sections, the rule of each gap and code without CFI,
+ * in eh2sframe-report(5). details: also what the file is, its sections, the rule of each gap and code without CFI,
  * for which it reads the CFI and the symbols again. It is written piece by piece, so that it takes no memory.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_json(struct eh2sframe_result *result,

@@ -174,7 +174,8 @@ bool report_lint(const struct image *image, const char *reader,
 		return report_lint_eh_frame(image, options->verbosity, out, err);
 	if (!named && strcmp(reader, "all") != 0)
 		return err_set(err, ERR_USAGE,
-		    "%s: unknown reader; eh2sframe(1) lists them under READERS", reader);
+		    "%s: unknown reader; eh2sframe-sframe(7) lists them under READERS",
+		    reader);
 	if (!prove_view(image, &view, err))
 		return false;
 	readers = named ? named->bit : lint_readers_of(&view);

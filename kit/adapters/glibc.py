@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """glibc.py: answers by the rules of backtrace(3) of glibc 2.42 to 2.44, written down from its behaviour (the lint rules
-"glibc" of eh2sframe-lint(1) are the same). The kit's README.md has the protocol.
+"glibc" of eh2sframe-sframe(7) are the same). The kit's README.md has the protocol.
 
 It takes version 2 in the machine's own order, ignores fdeoff and freoff, searches sorted functions alone, knows neither
 signatures nor machines, checks no bounds, looks up a return address itself, and gives up on a row that has no RA.

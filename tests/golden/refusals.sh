@@ -21,12 +21,12 @@ if [ "$count" -lt 20 ] || [ "$count" != "$declared" ]; then
 	complain "gen/rows/refusal.h: $count of $declared lines of the table understood"
 fi
 paragraphs=$(sed -n '/^# REFUSALS/,/^# READERS/s/^\*\([a-z-]*\)\*$/\1/p' \
-	"$root/docs/eh2sframe.1.scd")
+	"$root/docs/eh2sframe-sframe.7.scd")
 sentences=$(sed -n "s/^	'\([a-z-]*\)': '.*',\$/\1/p" "$root/cmd/report/page/reasons.js")
 
 for name in $names; do
 	stem=$(echo "$name" | tr - _)
-	echo "$paragraphs" | grep -qx -e "$name" || complain "$name: no paragraph in eh2sframe(1)"
+	echo "$paragraphs" | grep -qx -e "$name" || complain "$name: no paragraph in eh2sframe-sframe(7)"
 	echo "$sentences" | grep -qx -e "$name" || complain "$name: no sentence in cmd/report/page/reasons.js"
 	if ! grep -q "^ \* [a-z0-9_]* $stem\$" "$table" || ! [ -f "$vectors/$stem.elf" ]; then
 		complain "$name: no vector in $table"

@@ -61,7 +61,7 @@ def named(schema):
 
 def test_page():
     """The page names each member of the schema. Its bold words are members, values or verbs."""
-    with open(os.path.join(os.path.dirname(SCHEMA), "eh2sframe-report.1.scd"), encoding="utf-8") as file:
+    with open(os.path.join(os.path.dirname(SCHEMA), "eh2sframe-report.5.scd"), encoding="utf-8") as file:
         page = re.search(r"^# JSON REPORT\n(.*?)^# ", file.read(), re.M | re.S)[1]
     bold, italic = set(re.findall(r"\*([\w.]+)\*", page)), set(re.findall(r"\b_([\w.]+)_(?!\w)", page))
     with open(SCHEMA, encoding="utf-8") as file:

@@ -43,7 +43,7 @@ def readers():
     """The names, as the manual page lists them."""
     with open(MANUAL, encoding="utf-8") as file:
         text = file.read()
-    part = text[text.index("\n# READERS\n") : text.index("\n# SANDBOX\n")]
+    part = text[text.index("\n# READERS\n") : text.index("\n# RULES\n")]
     return sorted({name for line in part.splitlines() if line.startswith("*") for name in re.findall(r"\*([a-z][^*]+)\*", line)})
 
 

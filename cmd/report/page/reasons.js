@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One sentence for each reason. REFUSALS in eh2sframe(1) says more.
+// One sentence for each reason. REFUSALS in eh2sframe-sframe(7) says more.
 const reasonSentences = {
 	'no-cfa': 'No rule for the CFA is in effect.',
 	'cfa-register': 'The CFA is based on a register other than SP and FP.',

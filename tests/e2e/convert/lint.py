@@ -352,12 +352,9 @@ def main():
 
 
 def check_page():
-    pages = []
-    for name in ("eh2sframe-lint", "eh2sframe"):
-        with open(os.path.join(root, f"docs/{name}.1.scd"), encoding="utf-8") as file:
-            pages.append(file.read())
-    part, page = pages
-    part = part[part.index("\n# RULES\n"):]
+    with open(os.path.join(root, "docs/eh2sframe-sframe.7.scd"), encoding="utf-8") as file:
+        page = file.read()
+    part = page[page.index("\n# RULES\n"):]
     part = part[:part.index("\n# ", 1)]
     rules = {name: [who for word in words.split(", ") if "version" not in word
                     for who in WORDS.get(word, [word])]
@@ -365,7 +362,7 @@ def check_page():
     wanted = {name: rule[0] for name, rule in table().items()}
     check(rules == wanted, "the manual page has every rule, with its readers, and no other",
           sorted(set(map(str, rules.items())) ^ set(map(str, wanted.items()))))
-    part = page[page.index("\n# READERS\n"):page.index("\n# SANDBOX\n")]
+    part = page[page.index("\n# READERS\n"):page.index("\n# RULES\n")]
     names = [name for line in re.findall(r"^\*.*\*$", part, re.M) for name in re.findall(r"\*([\w.-]+)\*", line)]
     check(names == list(FOR), "and every reader of --for", names)
 

@@ -226,7 +226,7 @@ def check_use(work):
     said = run(tool, FOR, "/bin/bash", out)
     check(said.returncode == 2 and "reads .eh_frame and no SFrame" in said.stderr and not os.path.exists(out),
           "a conversion for it is refused", said.stderr)
-    with open(os.path.join(root, "docs/eh2sframe-lint.1.scd"), encoding="utf-8") as file:
+    with open(os.path.join(root, "docs/eh2sframe-sframe.7.scd"), encoding="utf-8") as file:
         page = file.read()
     told = dict(re.findall(r"^\*([\w-]+)\* \((drops the module|ends the stack)\)$", page, re.M))
     check(told == table(), "the manual page has every rule, with its severity", set(told.items()) ^ set(table().items()))
