@@ -1,6 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# man_page.sh SCDOC: what scdoc makes of standard input, behind the line by which man(1) knows that the page has tables.
+# man_page.sh SCDOC: what scdoc makes of standard input, behind the line by which man(1) knows that the page has tables, and
+# without the paragraphs that scdoc leaves empty around headings.
 set -eu
-printf "'\\\\\" t\n"
-exec "$1"
+page=$("$1")
+printf "'\\\\\" t\n%s\n" "$page" | awk '
+	/^\.P$/ { waits = !begins; next }
+	waits && !/^\.(SH|SS|TH|RE)/ { print ".P" }
+	{ print; waits = 0; begins = /^\.(SH|SS|TH)/ }'
