@@ -6,5 +6,6 @@ set -eu
 page=$("$1")
 printf "'\\\\\" t\n%s\n" "$page" | awk '
 	/^\.P$/ { waits = !begins; next }
-	waits && !/^\.(SH|SS|TH|RE)/ { print ".P" }
+	/^\.RE$/ { print; next }
+	waits && !/^\.(SH|SS|TH)/ { print ".P" }
 	{ print; waits = 0; begins = /^\.(SH|SS|TH)/ }'
