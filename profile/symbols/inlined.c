@@ -87,7 +87,8 @@ static bool inlined_take(const struct apart_answer *bytes,
 	inlined->text = apart_take(&at, answer->n_text);
 	inlined->n_places = answer->n_places;
 	inlined->n_text = answer->n_text;
-	return inlined->text && !inlined->text[answer->n_text - 1];
+	return inlined->text && !inlined->text[answer->n_text - 1] &&
+	       (inlined->places || !answer->n_places);
 }
 
 /* Checks what a process answered that read what a stranger wrote. */
@@ -98,7 +99,8 @@ static bool inlined_check(const struct inlined *inlined)
 		    inlined->places[i].file >= inlined->n_text)
 			return false;
 	for (size_t i = 0; inlined->chains && i < inlined->n; i++)
-		if (inlined->chains[i].first > inlined->n_places ||
+		if (inlined->chains[i].n > INLINED_CHAIN_MAX ||
+		    inlined->chains[i].first > inlined->n_places ||
 		    inlined->chains[i].n > inlined->n_places - inlined->chains[i].first)
 			return false;
 	return true;
@@ -196,5 +198,6 @@ void inlined_free(struct inlined *inlined)
 	free(inlined->chains);
 	free(inlined->places);
 	free(inlined->text);
+	free(inlined->functions.list);
 	*inlined = (struct inlined){.addresses = inlined->addresses, .n = inlined->n};
 }

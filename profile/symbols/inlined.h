@@ -27,6 +27,11 @@ struct inlined_chain {
 	uint32_t first, n;
 };
 
+enum {
+	INLINED_CHAIN_MAX = 64,	 /* functions at one address */
+	INLINED_NAME_MAX = 65536 /* bytes of a name or path */
+};
+
 /* Zeroed, then inlined_read. */
 struct inlined {
 	const uint64_t *addresses; /* borrowed; ascending, before relocation */
@@ -37,6 +42,9 @@ struct inlined {
 	char *
 	    text; /* ends with NUL, as each string in it does; it begins with an empty one */
 	size_t n_text;
+	/* The functions that names stand for, for naming.c: the hash is made of where a name begins. */
+	struct slots functions;
+	size_t n_functions;
 };
 
 /*

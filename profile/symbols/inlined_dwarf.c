@@ -17,7 +17,6 @@
 
 enum {
 	DEPTH = 256,	   /* of nested functions and blocks */
-	CHAIN = 64,	   /* functions at one address */
 	TEXT_MAX = 1 << 28 /* bytes */
 };
 
@@ -57,7 +56,7 @@ static uint32_t reader_text(struct reader *r, const char *string)
 	uint32_t hash, at = (uint32_t)r->n_text;
 	struct slot *slot;
 
-	if (size == 1 || r->n_text + size > TEXT_MAX)
+	if (size == 1 || size > INLINED_NAME_MAX || r->n_text + size > TEXT_MAX)
 		return 0;
 	if (!slots_reserve(&r->slots, r->n_strings + 1) ||
 	    !vec_reserve(&r->text, &r->cap_text, r->n_text + size)) {
@@ -115,14 +114,26 @@ static size_t reader_from(const struct reader *r, uint64_t address)
 	return low;
 }
 
+/* The next range of an element that has code, as dwarf_ranges gives it. What a linker discarded begins at 0 or 1. */
+static ptrdiff_t reader_range(
+    Dwarf_Die *die, ptrdiff_t at, Dwarf_Addr *low, Dwarf_Addr *high)
+{
+	Dwarf_Addr base;
+
+	do
+		at = dwarf_ranges(die, at, &base, low, high);
+	while (at > 0 && *low <= 1);
+	return at;
+}
+
 /* Adds a hit for each address that a function has; without a hit to add it only says if there is one. */
 static bool reader_hit(struct reader *r, Dwarf_Die *die, struct reader_hit *hit)
 {
-	Dwarf_Addr base, low, high;
+	Dwarf_Addr low, high;
 	ptrdiff_t at = 0;
 	bool any = false;
 
-	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
+	while ((at = reader_range(die, at, &low, &high)) > 0)
 		for (size_t i = reader_from(r, low);
 		     i < r->work->n && r->work->addresses[i] < high; i++) {
 			if (r->units[i] != r->unit)
@@ -218,14 +229,14 @@ static bool reader_units(struct reader *r)
 	bool found = false;
 
 	while (dwarf_get_units(r->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
-		Dwarf_Addr base, low, high;
+		Dwarf_Addr low, high;
 		ptrdiff_t at = 0;
 		bool any = false;
 
 		found = true;
 		if (!vec_reserve(&r->dies, &r->cap_dies, r->n_dies + 1))
 			return false;
-		while ((at = dwarf_ranges(&die, at, &base, &low, &high)) > 0)
+		while ((at = reader_range(&die, at, &low, &high)) > 0)
 			for (size_t i = reader_from(r, low);
 			     i < r->work->n && r->work->addresses[i] < high; i++)
 				if (r->units[i] == NO_UNIT) {
@@ -260,8 +271,8 @@ static void reader_chain(
 	for (size_t k = 0; k < n; k++)
 		if (!hits[k]->inlined)
 			first = k;
-	if (n - first > CHAIN)
-		n = first + CHAIN;
+	if (n - first > INLINED_CHAIN_MAX)
+		n = first + INLINED_CHAIN_MAX;
 	chain->first = (uint32_t)r->n_places;
 	for (size_t k = first; k < n; k++) {
 		place.name = hits[k]->name;

@@ -269,22 +269,40 @@ static bool naming_file(
 	return true;
 }
 
-/* perf, too, tells functions that are inlined from others by this word. */
+/* perf, too, tells functions that are inlined from others by this word. at: where the name begins in the text. */
 static bool naming_inlined(struct naming *naming, const struct naming_options *options,
-    const struct profile_frame *frame, const char *name, uint32_t *index, struct err *err)
+    const struct profile_frame *frame, struct inlined *inlined, uint32_t at,
+    uint32_t *index, struct err *err)
 {
 	struct naming_function function = {.kind = frame->kind, .module = frame->module};
-	char *readable = naming_readable(naming, options, *name ? name : "[unknown]");
+	/* Odd, so each place has a hash of its own. */
+	const uint32_t hash = at * UINT32_C(0x9e3779b1);
+	struct slot *slot;
+	char *readable;
 
+	if (!slots_reserve(&inlined->functions, inlined->n_functions + 1))
+		return err_set_nomem(err);
+	for (slot = slots_first(&inlined->functions, hash); slot->number;
+	     slot = slots_next(&inlined->functions, slot))
+		if (slot->hash == hash) {
+			*index = slot->number - 1;
+			return true;
+		}
+	readable =
+	    naming_readable(naming, options, at ? inlined->text + at : "[unknown]");
 	if (!readable || asprintf(&function.name, "%s (inlined)", readable) < 0)
 		function.name = NULL;
 	free(readable);
-	return naming_add(naming, &function, index, err);
+	if (!naming_add(naming, &function, index, err))
+		return false;
+	inlined->n_functions++;
+	*slot = (struct slot){hash, *index + 1};
+	return true;
 }
 
 static bool naming_frame(const struct profile *profile,
-    const struct naming_options *options, struct table *table,
-    const struct inlined *inlined, uint32_t index, struct naming *naming, struct err *err)
+    const struct naming_options *options, struct table *table, struct inlined *inlined,
+    uint32_t index, struct naming *naming, struct err *err)
 {
 	const struct profile_frame *frame = &profile->frames[index];
 	const struct inlined_chain *chain = NULL;
@@ -305,8 +323,8 @@ static bool naming_frame(const struct profile *profile,
 
 		if (i == 0 ? !naming_function(profile, options, table, frame, other,
 				 naming, &place.function, err)
-			   : !naming_inlined(naming, options, frame,
-				 inlined->text + places[i].name, &place.function, err))
+			   : !naming_inlined(naming, options, frame, inlined,
+				 places[i].name, &place.function, err))
 			return false;
 		if (places && places[i].file &&
 		    !naming_file(
