@@ -39,7 +39,7 @@ enum profile_why {
 
 /* "outermost frame", "copy cut off", ...: lives as long as the program. */
 const char *profile_why_text(unsigned int why);
-/* Whether the stack has all its frames. */
+/* True if the stack has all its frames. */
 bool profile_why_complete(unsigned int why);
 /* True if its outermost frame is that of the thread, also by frame pointers. */
 bool profile_why_outermost(unsigned int why);
@@ -118,7 +118,7 @@ enum profile_machine { /* as enum eh2sframe_walk_machine */
 	PROFILE_S390X = 3,
 };
 
-/* What was recorded, and how. Strings are NULL until a recording is loaded. */
+/* The origin of the samples, and how they were taken. Strings are NULL until a recording is loaded. */
 struct profile_info {
 	uint32_t machine;   /* enum profile_machine */
 	uint32_t frequency; /* samples a second and processor */

@@ -36,7 +36,7 @@ bool fold_format_of(const char *path, enum fold_format *format)
 	return i < FOLD_N_FORMATS;
 }
 
-/* Of the kinds that functions here give. */
+/* Turns an error of the profile into the command's; always false. */
 static bool fold_failed(const struct err *err, struct eh2sframe_error *error)
 {
 	enum eh2sframe_status status = EH2SFRAME_INPUT;
@@ -145,7 +145,7 @@ bool fold_is_no_link(const char *path, FILE *file, struct eh2sframe_error *error
 		   "is a symbolic link; name the file that it leads to");
 }
 
-/* What stands against the output is found before the work. */
+/* Opens the output before the work, so that an output that cannot be written costs no time. */
 static bool fold_output(const struct fold_args *args, const struct profile *profile,
     struct eh2sframe_error *error)
 {

@@ -83,7 +83,7 @@ static bool firefox_make(struct firefox *fx, struct err *err)
 	       err_set(err, ERR_LIMIT, "more than 4294967294 boxes");
 }
 
-/* What is no exact number in JavaScript has the text none. */
+/* A number that JavaScript cannot hold exactly becomes the text none. */
 static void firefox_put(FILE *out, bool first, uint64_t number, const char *none)
 {
 	if (!first)

@@ -72,7 +72,7 @@ static bool tree_rank(struct tree_maker *maker, struct err *err)
 	return true;
 }
 
-/* Whether a further callee is there; else its place is made. */
+/* True if a further callee is there; else its place is made. */
 static bool tree_find_further(struct tree_maker *maker, uint32_t parent,
     uint32_t function, uint32_t *node, bool *found, struct err *err)
 {

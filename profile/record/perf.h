@@ -38,7 +38,7 @@ struct perf {
 
 enum { PERF_WHOLE_SYSTEM = -1 };
 
-/* What is asked for; registers has a bit for each by perf's number. */
+/* Sets what events ask the kernel for; registers has a bit for each by perf's number. */
 void perf_begin(struct perf *perf, const struct record_args *args, uint64_t registers);
 /*
  * Opens an event on each processor, for a thread and those that it makes, or for

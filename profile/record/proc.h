@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs when a recording begins, as records that the kernel would have given. */
+/* Processes that run when a recording begins, as records that the kernel would have given. */
 #ifndef PROFILE_RECORD_PROC_H
 #define PROFILE_RECORD_PROC_H
 

@@ -234,7 +234,7 @@ static uint64_t recorder_ns(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
 }
 
-/* Whether the command has just ended. */
+/* True if the command has just ended. */
 static bool recorder_child_ended(struct recorder *recorder)
 {
 	struct rusage usage = {0};
@@ -268,7 +268,7 @@ bool recorder_signals(struct recorder *recorder, unsigned int *interrupts)
 	return ends;
 }
 
-/* Whether the last process of -p has ended. */
+/* True if the last process of -p has ended. */
 static bool recorder_pids_ended(const struct recorder *recorder)
 {
 	const struct record_args *args = recorder->args;
@@ -346,7 +346,7 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	}
 	if (!recorder_write(recorder, err))
 		return false;
-	/* What runs already. Its records come first, whenever it was mapped. The kernel tells all that a command does. */
+	/* Processes that run already. Their records come first, whenever it was mapped. The kernel tells all that a command does. */
 	if (args->command ||
 	    proc_known(args->pids, args->n_pids, args->raw, recorder_put, recorder)) {
 		recorder_loop(recorder);

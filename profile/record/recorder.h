@@ -57,7 +57,7 @@ ATTR_MUST_CHECK bool recorder_run(struct recorder *recorder, struct err *err);
 ATTR_MUST_CHECK bool recorder_end(struct recorder *recorder, struct err *err);
 void recorder_free(struct recorder *recorder);
 
-/* Whether the recording ends, as signals say. interrupts: how many there were. */
+/* True if the recording ends, as signals say. interrupts: how many there were. */
 bool recorder_signals(struct recorder *recorder, unsigned int *interrupts);
 
 /* recorder_command.c: starts the command, which waits. */

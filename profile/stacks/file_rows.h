@@ -25,7 +25,7 @@ struct facts_part {
 	uint64_t offset, size, address; /* in the file; before relocation */
 };
 
-/* What the tables of an ELF file say of it: where its code is, and its build-id. */
+/* Where the code of an ELF file is, and its build-id, by its headers. */
 struct facts {
 	struct facts_part parts[FACTS_MAX_PARTS];
 	size_t n_parts;
@@ -38,7 +38,7 @@ struct facts {
 /* The address before relocation of an offset in the file; false when no part has it. */
 bool facts_address(const struct facts *facts, uint64_t offset, uint64_t *address);
 
-/* What is known of a mapped file. */
+/* A mapped file, as the kernel's record of the mapping has it. */
 struct rows_file {
 	const char *path; /* as the kernel names it */
 	uint32_t pid;	  /* of a process that maps it, at start */
@@ -71,7 +71,7 @@ struct rows {
 	size_t n_names;
 };
 
-/* What was done. */
+/* Counts the work. */
 struct rows_made {
 	size_t n;	    /* files that were converted */
 	uint64_t ns;	    /* of time */

@@ -5,7 +5,7 @@
 
 #include "base/sandbox/apart.h"
 
-/* What the process answers: this, the section, the rules, the symbols, whose names are where they begin in the text, and the
+/* The answer of the process: this, the section, the rules, the symbols, whose names are where they begin in the text, and the
  * text. */
 struct rows_answer {
 	struct err err; /* kind ERR_NONE: it went well */

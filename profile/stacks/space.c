@@ -366,7 +366,7 @@ bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t pare
 
 	if (at < spaces->n_threads && spaces->threads[at].tid == parent_tid)
 		memcpy(comm, spaces->threads[at].comm, sizeof(comm));
-	/* What had this number before is gone, whether its end was recorded or not. */
+	/* The process that had this number is gone, whether its end was recorded or not. */
 	if (pid != parent && pid == tid)
 		space_remove(spaces, pid);
 	thread = space_thread_get(spaces, pid, tid, err);

@@ -33,7 +33,7 @@ struct unwinder {
 	struct spaces spaces;
 	const uint8_t *vdso; /* of this system; borrowed */
 	size_t vdso_size;
-	/* What was done. */
+	/* Counts of the work. */
 	uint64_t n_samples, n_whys[PROFILE_N_WHYS];
 	uint64_t n_lost;
 	/* Files without rows for another reason than that they have no CFI. */
@@ -104,7 +104,7 @@ void unwinder_files_free(struct unwinder *unwinder);
  */
 #define UNWINDER_BASE(file) (UINT64_C(1) << 62 | (uint64_t)(file) << 40)
 #define UNWINDER_IN_FILE ((UINT64_C(1) << 40) - 1)
-/* Of files that are mapped. */
+/* Limits of mapped files: those that are kept, and versions of one path. */
 enum { UNWINDER_MAX_FILES = 1 << 18, UNWINDER_VERSIONS = 64 };
 
 enum { UNWINDER_MAX_FRAMES = 4096, UNWINDER_MAX_KERNEL = 256 };

@@ -14,7 +14,7 @@ static bool unwinder_may_be_file(const char *path)
 	return strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/dev/shm/", 9) == 0;
 }
 
-/* What the kernel gives as the path of memory that no ELF file is behind. */
+/* True for the names that the kernel gives to memory without an ELF file, such as "[heap]" and "//anon". */
 static bool unwinder_is_no_file(const char *path)
 {
 	static const char *const BEGINNINGS[] = {

@@ -186,7 +186,7 @@ static enum eh2sframe_walk_why walk_find(
 	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
-/* What a walk's end means. */
+/* Translates the end of a walk into why the stack of a sample ends. */
 static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
     const struct eh2sframe_walk_frame *frame, const struct unwinder_place *place)
 {

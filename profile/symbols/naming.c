@@ -19,7 +19,7 @@
 #include "profile/symbols/inlined.h"
 #include "profile/symbols/naming_table.h"
 
-/* Of all files together. A recording that names many large files must end, too. */
+/* Limit for all files together. A recording that names many large files must end, too. */
 enum { NAMING_MAX_SYMBOLS = 100 * 1000 * 1000 };
 
 const char *naming_base(const char *path)
@@ -131,7 +131,7 @@ static char *naming_plain(char *text)
 	return plain;
 }
 
-/* What stands for a function whose name is not known: its start in its file, or else the file. */
+/* The text for a function whose name is not known: its start in its file, or else the file. */
 static char *naming_unknown(const struct profile *profile,
     const struct profile_frame *frame, const struct symbol *start)
 {
@@ -179,7 +179,7 @@ static bool naming_find(const struct profile_frame *frame, struct table *table,
 	return true;
 }
 
-/* Whether the symbol was seen before in the same file: then its name need not be made again. */
+/* True if the symbol was seen before in the same file: then its name need not be made again. */
 static bool naming_known(
     struct table *table, const struct symbol *symbol, uint32_t *named)
 {
@@ -337,7 +337,7 @@ static bool naming_frame(const struct profile *profile,
 	return true;
 }
 
-/* Whether addresses of the kernel and numbers of processes still mean what they meant. */
+/* True if addresses of the kernel and numbers of processes still mean what they meant. */
 static bool naming_is_here(const struct profile *profile)
 {
 	struct timespec now, up;
@@ -354,7 +354,7 @@ static bool naming_is_here(const struct profile *profile)
 	return (int64_t)profile->info.start + 5 >= booted;
 }
 
-/* Whether a name of the group is missing: reading a table for nothing would take long. */
+/* True if a name of the group is missing: reading a table for nothing would take long. */
 static bool naming_is_wanted(
     const struct profile *profile, const struct naming_order *order, size_t n)
 {

@@ -19,7 +19,7 @@ struct naming_options {
 	bool no_inline;	  /* a frame is one function */
 };
 
-/* What frames have in common. */
+/* A function, which frames share. */
 struct naming_function {
 	/* Has no control characters: "main", "std::sort (inlined)", "libz.so.1+0x1a40", "[unknown]". */
 	char *name;

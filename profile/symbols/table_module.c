@@ -27,7 +27,7 @@ static struct eh2sframe_file *module_check(
 	return NULL;
 }
 
-/* Whether what failed is that memory ran out. Nothing else keeps names from other files. */
+/* True if what failed is that memory ran out. Nothing else keeps names from other files. */
 static bool module_failed(const struct eh2sframe_error *why, struct err *err)
 {
 	return why->status != EH2SFRAME_NO_MEMORY || err_set_nomem(err);
@@ -149,7 +149,7 @@ static bool module_take_debug(
 	return true;
 }
 
-/* Whether the table has the names of .symtab, so that no other file has more. */
+/* True if the table has the names of .symtab, so that no other file has more. */
 static bool module_is_named(const struct table *table)
 {
 	return table->symbols.n && !table->symbols.dynamic;
