@@ -124,7 +124,9 @@ static bool apart_map(int out, size_t least, struct apart_answer *answer, struct
 
 	if (fstat(out, &st) != 0 || (uint64_t)st.st_size < least || !st.st_size ||
 	    (uint64_t)st.st_size > APART_MAX)
-		return err_set(err, ERR_INTERNAL, "an answer that is no answer");
+		return err_set(err, ERR_INTERNAL,
+		    "the process that read the file answered nonsense; report this with "
+		    "the file");
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, out, 0);
 	if (bytes == MAP_FAILED)
 		return err_set_nomem(err);

@@ -117,8 +117,8 @@ static void help_all(FILE *out)
 	      "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 "
 	      "I/O, 4 the proof failed,\n"
 	      "5 coverage too low, too large or worse, 6 nothing to do, 7 no memory, "
-	      "8 done, but not all is told\n"
-	      "(standard output, the report), 70 a bug.\n",
+	      "8 converted, but writing\n"
+	      "the report or the summary failed, 70 a bug.\n",
 	    out);
 }
 

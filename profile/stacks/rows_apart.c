@@ -97,12 +97,16 @@ static bool rows_read_answer(
 		    answer.err.kind == ERR_NOMEM ? ERR_LIMIT : ERR_UNSUPPORTED, "%s",
 		    answer.err.text);
 	if (answer.n_extra > left || answer.n_symbols > left)
-		return err_set(err, ERR_INTERNAL, "an answer that is no answer");
+		return err_set(err, ERR_INTERNAL,
+		    "the process that read the file answered nonsense; report this with "
+		    "the file");
 	extra_size = answer.n_extra * sizeof(*rows->extra);
 	symbols_size = answer.n_symbols * sizeof(*rows->symbols.list);
 	if (answer.size > left || answer.n_text > left ||
 	    answer.size + extra_size + symbols_size + answer.n_text != left)
-		return err_set(err, ERR_INTERNAL, "an answer that is no answer");
+		return err_set(err, ERR_INTERNAL,
+		    "the process that read the file answered nonsense; report this with "
+		    "the file");
 	rows->size = answer.size;
 	rows->address = answer.address;
 	rows->n_extra = answer.n_extra;
@@ -120,7 +124,9 @@ static bool rows_read_answer(
 	/* A walk must not find rules that were refused. */
 	if (!ok)
 		rows_free(rows);
-	return ok || err_set(err, ERR_INTERNAL, "an answer that is no answer");
+	return ok || err_set(err, ERR_INTERNAL,
+			 "the process that read the file answered nonsense; report this "
+			 "with the file");
 }
 
 bool rows_make_apart(int fd, const char *path, bool names,
