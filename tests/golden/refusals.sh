@@ -38,7 +38,7 @@ for name in $names; do
 		grep -q "^  refused: $name  *[1-9]" || complain "$name: not counted for its vector"
 done
 for paragraph in $paragraphs; do
-	echo "$names" | grep -qx -e "$paragraph" || complain "eh2sframe(1): no refusal $paragraph"
+	echo "$names" | grep -qx -e "$paragraph" || complain "eh2sframe-sframe(7): no refusal $paragraph"
 done
 for sentence in $sentences; do
 	echo "$names" | grep -qx -e "$sentence" || complain "reasons.js: no refusal $sentence"

@@ -122,20 +122,20 @@ function checkFaults(faults) {
 	const table = tableMake({
 		label: 'faults', rows: faults, key: 'start', size: 25, text: checkText,
 		filters: [{ label: 'Fault', value: fault },
-			{ label: 'Right row', value: (place) => (place.repair ? 'known' : 'not known') }],
+			{ label: 'Code has', value: (place) => (place.repair ? 'known' : 'not known') }],
 		columns: [...checkPlaceColumns,
 			{ key: 'fault', label: 'Fault', value: fault, cell: fault },
 			checkCode('row', 'Row'),
-			{ key: 'found', label: 'Gives', value: (place) => place.found,
+			{ key: 'found', label: 'Row gives', value: (place) => place.found,
 				cell: (place) => place.column + ': ' + place.found },
-			checkCode('repair', 'Right row'),
+			checkCode('repair', 'Code has'),
 			{ key: 'instructions', label: 'Instructions', number: true, value: (place) => place.instructions,
 				cell: (place) => dataNumber(place.instructions) },
 		],
 	});
 	return dom('section', {}, dom('h2', {}, 'Rows that contradict the code'), dom('p', { class: 'faint' },
-		'Gives is what the rule of the row is worth by the state of the code. Right row is the row that the code '
-		+ 'itself gives, where it is known.'), table.element);
+		'"Row gives" is the value that the row computes at this instruction, with registers and stack as the code '
+		+ 'has left them. "Code has" is the row that would be right there, where every way to the instruction agrees on one.'), table.element);
 }
 
 function checkDoubts(doubts) {

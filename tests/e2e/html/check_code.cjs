@@ -38,7 +38,7 @@ async function file(tools) {
 	const row = await faults.locator('tbody tr').first().innerText();
 	for (const words of ['faulty1_0(int)', '_Z7faulty1_0i', '0x1000', 'late CFA', 'CFA = rsp + 16', 'CFA: CFA + 8', 'CFA = rsp + 8'])
 		tools.check(row.includes(words), 'a fault has ' + words, row);
-	await around(page, 'faults').getByLabel('Right row').selectOption('=not known');
+	await around(page, 'faults').getByLabel('Code has').selectOption('=not known');
 	tools.check((await where(page, 'faults')).includes('of 15 found in 30'), 'a filter by what can be repaired', await where(page, 'faults'));
 	await around(page, 'faults').getByLabel('Fault', { exact: true }).selectOption('=late frame pointer');
 	tools.check((await where(page, 'faults')).includes('of 5 found in 30'), 'and by kind', await where(page, 'faults'));
