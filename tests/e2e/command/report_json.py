@@ -78,6 +78,7 @@ def main():
         check(made.returncode == 0 and file["status"] == 0, "a conversion writes it")
         check(file["sizes"][".sframe"] == sections(out)[".sframe"].size, "size of .sframe")
         check(file["sizes"][".eh_frame"] == sections(program)[".eh_frame"].size, "size of .eh_frame")
+        check(file["sizes"][".eh_frame_hdr"] == sections(program)[".eh_frame_hdr"].size, "size of .eh_frame_hdr")
         check(f"{file['code']['with_cfi']} bytes, {file['code']['covered']} covered" in text, "code")
         method = file["method"]
         check(
