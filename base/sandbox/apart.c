@@ -17,7 +17,7 @@
 
 #include "base/sandbox/sandbox.h"
 
-/* Of the process: the files, then its output, then the end of a pipe that closes when it ends. */
+/* Descriptors in the process: the files, then its output, then the end of a pipe that closes when it ends. */
 enum {
 	APART_OUT = APART_FIRST_FILE + APART_MAX_FILES,
 	APART_PIPE,

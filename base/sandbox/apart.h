@@ -27,7 +27,7 @@ enum { APART_MAX_FILES = 4 };
 enum { APART_FIRST_FILE = 3 };
 typedef bool apart_work_fn(void *context, int out);
 
-/* What a process answered. */
+/* The answer of a process. */
 struct apart_answer {
 	const uint8_t *bytes; /* nobody writes to them any more */
 	size_t size;

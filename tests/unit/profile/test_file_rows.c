@@ -231,7 +231,7 @@ UNIT(apart_for_others)
 
 		ck_assert_int_eq(fchown(fd, 12345, 12345), 0);
 		ck_assert_int_gt(faults_apart(&file), 0);
-		/* One whose files took 21 s of those before has no more rows for now; others have. */
+		/* A user whose files took 21 s gets no more rows, and another user does. */
 		ck_assert(spent_may(&made.apart, 12345));
 		spent_add(&made.apart, 12345, spent_now() - UINT64_C(21) * 1000000000);
 		ck_assert(!rows_make(&made, &file, &rows, &err));
