@@ -238,7 +238,7 @@ EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_step(
 
 /* A file without a section, and what the function rows of the options finds for it. */
 struct eh2sframe_walk_module {
-	/* The size that the walker, or a caller of eh2sframe_rows_memory, knows. */
+	/* The size that the walker, or a caller of eh2sframe_rows, knows. */
 	size_t struct_size;
 	const char *path; /* "" is the program */
 	uint64_t bias;	  /* what the loader added to the addresses of the file */

@@ -467,12 +467,12 @@ EH2SFRAME_CHECKED bool eh2sframe_result_json(struct eh2sframe_result *result,
 /* Rows for libeh2sframe-walk. */
 
 /*
- * Makes rows for libeh2sframe-walk of the bytes of an ELF file, in memory: a section of version 3, and extra rules
- * for code that none can describe. The caller sets struct_size and path, which messages name; the call sets bytes,
- * size, address, extra and n_extra. Free bytes and extra with eh2sframe_free. The statuses are those of
- * eh2sframe_convert and eh2sframe_result_section; after a failure module is as before.
+ * Makes rows for libeh2sframe-walk of an open file: a section, and extra rules for code that none can describe. Open
+ * the file with the option "format" at "3": that version can say most, and reaches code from any address. The caller
+ * sets struct_size; the call sets bytes, size, address, extra and n_extra. Free bytes and extra with eh2sframe_free.
+ * The statuses are those of eh2sframe_convert and eh2sframe_result_section; after a failure module is as before.
  */
-EH2SFRAME_CHECKED bool eh2sframe_rows_memory(const void *elf, size_t size,
+EH2SFRAME_CHECKED bool eh2sframe_rows(const struct eh2sframe_file *file,
     struct eh2sframe_walk_module *module, struct eh2sframe_error *error);
 
 /*

@@ -25,63 +25,16 @@ static bool walk_extra_take(const struct eh2sframe_result *result,
 	return true;
 }
 
-/*
- * Opens a file that is in memory, or without elf the one that path names. Its section is to be of version 3, which
- * can say more than the others, and reaches code from any address. NULL after a failure.
- */
-static struct eh2sframe_file *walk_open(
-    const void *elf, size_t size, const char *path, struct eh2sframe_error *error)
-{
-	struct eh2sframe_options *options = eh2sframe_options_new();
-	struct eh2sframe_file *file = NULL;
-	struct err err = {0};
-
-	if (!options) {
-		err_set_nomem(&err);
-		(void)api_return(false, &err, error);
-		return NULL;
-	}
-	if (eh2sframe_options_set(options, "format", "3", error))
-		file = elf ? eh2sframe_open_memory(elf, size, path, options, error)
-			   : eh2sframe_open_path(path, options, error);
-	eh2sframe_options_free(options);
-	return file;
-}
-
-static bool walk_make(const struct eh2sframe_file *file,
+bool eh2sframe_rows(const struct eh2sframe_file *file,
     struct eh2sframe_walk_module *module, struct eh2sframe_error *error)
 {
-	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, error);
+	struct eh2sframe_result *result;
 	struct eh2sframe_extra *extra = NULL;
 	struct err err = {0};
-	size_t n_extra = 0, made_size;
+	size_t n_extra = 0, size;
 	void *bytes;
-	bool ok;
+	bool ok = api_given(file && module, &err);
 
-	ok = result && eh2sframe_result_section(result, 0, &bytes, &made_size, error);
-	if (ok && !walk_extra_take(result, &extra, &n_extra, &err)) {
-		eh2sframe_free(bytes);
-		ok = api_return(false, &err, error);
-	}
-	if (ok) {
-		module->bytes = bytes;
-		module->size = made_size;
-		module->address = 0;
-		module->extra = extra;
-		module->n_extra = n_extra;
-	}
-	eh2sframe_result_free(result);
-	return ok;
-}
-
-bool eh2sframe_rows_memory(const void *elf, size_t size,
-    struct eh2sframe_walk_module *module, struct eh2sframe_error *error)
-{
-	struct eh2sframe_file *file;
-	struct err err = {0};
-	bool ok;
-
-	ok = api_given(elf && module && module->path, &err);
 	if (ok && module->struct_size < sizeof(*module))
 		ok = err_set(&err, ERR_USAGE,
 		    "struct_size is %zu, and not the size of struct "
@@ -89,9 +42,20 @@ bool eh2sframe_rows_memory(const void *elf, size_t size,
 		    module->struct_size);
 	if (!ok)
 		return api_return(false, &err, error);
-	file = walk_open(elf, size, module->path, error);
-	ok = file && walk_make(file, module, error);
-	eh2sframe_close(file);
+	result = eh2sframe_convert(file, NULL, error);
+	ok = result && eh2sframe_result_section(result, 0, &bytes, &size, error);
+	if (ok && !walk_extra_take(result, &extra, &n_extra, &err)) {
+		eh2sframe_free(bytes);
+		ok = api_return(false, &err, error);
+	}
+	if (ok) {
+		module->bytes = bytes;
+		module->size = size;
+		module->address = 0;
+		module->extra = extra;
+		module->n_extra = n_extra;
+	}
+	eh2sframe_result_free(result);
 	return ok;
 }
 
@@ -139,15 +103,22 @@ static bool walk_is_mapped(
 	return true;
 }
 
-/* The rows of the file that the module was mapped from. */
-static bool walk_rows_of_file(const char *path, struct eh2sframe_walk_module *module)
+/* The rows of elf, which is in memory, or without it of the file at path, if the module was mapped from that. */
+static bool walk_rows(
+    const void *elf, size_t size, const char *path, struct eh2sframe_walk_module *module)
 {
-	struct eh2sframe_file *file = walk_open(NULL, 0, path, NULL);
-	const bool made = file &&
-			  walk_is_mapped(file->image.bytes, file->image.size, module) &&
-			  walk_make(file, module, NULL);
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_file *file = NULL;
+	bool made = options && eh2sframe_options_set(options, "format", "3", NULL);
 
+	if (made)
+		file = elf ? eh2sframe_open_memory(elf, size, path, options, NULL)
+			   : eh2sframe_open_path(path, options, NULL);
+	made = file &&
+	       (elf || walk_is_mapped(file->image.bytes, file->image.size, module)) &&
+	       eh2sframe_rows(file, module, NULL);
 	eh2sframe_close(file);
+	eh2sframe_options_free(options);
 	return made;
 }
 
@@ -160,15 +131,14 @@ bool eh2sframe_rows_module(void *context, struct eh2sframe_walk_module *module)
 	    !module->header || !module->headers)
 		return false;
 	if (!*module->path)
-		return walk_rows_of_file("/proc/self/exe", module);
+		return walk_rows(NULL, 0, "/proc/self/exe", module);
 	if (strchr(module->path, '/'))
-		return walk_rows_of_file(module->path, module);
+		return walk_rows(NULL, 0, module->path, module);
 	header = module->header;
 	/* No file has the vDSO, but all of it is in memory. Libraries that were found by an empty
 	 * directory name have no '/' in their paths either, and are not all there. */
-	if ((uintptr_t)header != getauxval(AT_SYSINFO_EHDR))
-		return false;
-	return eh2sframe_rows_memory(header,
-	    header->e_shoff + (size_t)header->e_shnum * header->e_shentsize, module,
-	    NULL);
+	return (uintptr_t)header == getauxval(AT_SYSINFO_EHDR) &&
+	       walk_rows(header,
+		   header->e_shoff + (size_t)header->e_shnum * header->e_shentsize,
+		   module->path, module);
 }

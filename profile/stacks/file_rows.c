@@ -14,9 +14,6 @@
 #include "include/eh2sframe.h"
 #include "profile/symbols/naming_table.h"
 
-/* A larger file is not converted. */
-#define ROWS_MAX_FILE ((int64_t)4 << 30)
-
 enum { ROWS_PATH_SIZE = 4096 + 64 };
 /* Seconds of processor time: libLLVM takes one. */
 enum { ROWS_SECONDS = 10 };
@@ -30,21 +27,14 @@ void rows_free(struct rows *rows)
 	*rows = (struct rows){0};
 }
 
-/* Closes file; why says why it is NULL. ERR_UNSUPPORTED when it is no 64-bit ELF; ERR_NOMEM. */
-static bool facts_read(struct eh2sframe_file *file, const struct eh2sframe_error *why,
-    struct facts *facts, struct err *err)
+static void facts_read(const struct eh2sframe_file *file, struct facts *facts)
 {
 	struct eh2sframe_info info = {.struct_size = sizeof(info)};
 	struct eh2sframe_segment at = {.struct_size = sizeof(at)};
 
 	*facts = (struct facts){0};
-	if (!file && why->status == EH2SFRAME_NO_MEMORY)
-		return err_set_nomem(err);
-	if (!file || !eh2sframe_file_info(file, &info)) {
-		eh2sframe_close(file);
-		return err_set(err, ERR_UNSUPPORTED,
-		    "it is not an ELF file of a machine that has rows");
-	}
+	if (!eh2sframe_file_info(file, &info))
+		return;
 	facts->entry = info.entry;
 	if (info.build_id && info.build_id_size <= PROFILE_BUILD_ID_MAX) {
 		facts->build_id_size = (uint32_t)info.build_id_size;
@@ -61,8 +51,29 @@ static bool facts_read(struct eh2sframe_file *file, const struct eh2sframe_error
 				.size = at.file_size,
 				.address = at.address};
 	}
-	eh2sframe_close(file);
-	return true;
+}
+
+/* Opens an ELF file of a descriptor, or of memory where it has an image. ERR_UNSUPPORTED when it is none with rows; ERR_NOMEM. */
+static struct eh2sframe_file *rows_open(
+    int fd, const struct rows_file *file, struct facts *facts, struct err *err)
+{
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_error why = {.status = EH2SFRAME_NO_MEMORY};
+	struct eh2sframe_file *opened = NULL;
+
+	/* Of this version all code is in reach of the section, which is not in the file. */
+	if (options && eh2sframe_options_set(options, "format", "3", &why))
+		opened = file->image ? eh2sframe_open_memory(file->image,
+					   file->image_size, file->path, options, &why)
+				     : eh2sframe_open_fd(fd, file->path, options, &why);
+	eh2sframe_options_free(options);
+	if (opened)
+		facts_read(opened, facts);
+	else if (why.status == EH2SFRAME_NO_MEMORY)
+		err_set_nomem(err);
+	else
+		err_set(err, ERR_UNSUPPORTED, "%.480s", why.text);
+	return opened;
 }
 
 bool facts_address(const struct facts *facts, uint64_t offset, uint64_t *address)
@@ -125,20 +136,21 @@ bool rows_look(const struct rows_file *file, struct stat *st)
 	       rows_same_inode(file, st, false);
 }
 
-/* Opens one path, when it is the file. */
-static int rows_try(
-    const char *path, bool by_mapping, const struct rows_file *file, struct rows *rows)
+/* Opens one path, if it is the file; *fd: its descriptor. */
+static struct eh2sframe_file *rows_try(const char *path, bool by_mapping,
+    const struct rows_file *file, struct rows *rows, int *fd)
 {
 	const struct facts *facts = &rows->facts;
-	struct eh2sframe_error why;
+	struct eh2sframe_file *opened;
 	struct stat st, here;
-	int fd = regular_open(path, &st);
 	struct err err;
 	bool same;
 
-	if (fd < 0)
-		return -1;
-	if (!facts_read(eh2sframe_open_fd(fd, "", NULL, &why), &why, &rows->facts, &err))
+	*fd = regular_open(path, &st);
+	if (*fd < 0)
+		return NULL;
+	opened = rows_open(*fd, file, &rows->facts, &err);
+	if (!opened)
 		same = false;
 	else if (file->build_id_size)
 		same = file->build_id_size == facts->build_id_size &&
@@ -146,71 +158,47 @@ static int rows_try(
 	else
 		same = rows_same_inode(file, &st, by_mapping) &&
 		       (!file->was_seen || regular_is_same(&file->was, &st));
-	if (same) {
-		rows->is_elsewhere = stat(file->path, &here) != 0 ||
-				     here.st_dev != st.st_dev || here.st_ino != st.st_ino;
-		return fd;
-	}
-	close(fd);
-	return -1;
+	rows->is_elsewhere = stat(file->path, &here) != 0 || here.st_dev != st.st_dev ||
+			     here.st_ino != st.st_ino;
+	if (same)
+		return opened;
+	eh2sframe_close(opened);
+	close(*fd);
+	*fd = -1;
+	return NULL;
 }
 
 /*
  * The file by its mapping, which also works when it was deleted or has another name by now, but is for root alone. Else as its process
  * sees it, or by its path here.
  */
-static int rows_open_file(const struct rows_file *file, struct rows *rows)
+static struct eh2sframe_file *rows_find(
+    const struct rows_file *file, struct rows *rows, int *fd)
 {
 	const unsigned int pid = file->pid;
+	struct eh2sframe_file *opened;
 	char path[ROWS_PATH_SIZE];
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
 	    (unsigned long long)file->start, (unsigned long long)file->end);
-	fd = rows_try(path, true, file, rows);
-	if (fd >= 0)
-		return fd;
+	opened = rows_try(path, true, file, rows, fd);
+	if (opened)
+		return opened;
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, file->path);
-	fd = rows_try(path, false, file, rows);
-	if (fd < 0 && rows_is_here(pid))
-		fd = rows_try(file->path, false, file, rows);
-	return fd;
-}
-
-/* A copy in memory: whoever writes to a mapped file while it is converted would change bytes that were checked. */
-static uint8_t *rows_load(int fd, size_t *size, struct err *err)
-{
-	struct stat st;
-	uint8_t *bytes;
-	ssize_t got;
-
-	if (fstat(fd, &st) != 0 || st.st_size > ROWS_MAX_FILE) {
-		err_set(err, ERR_LIMIT, "the file is too large");
-		return NULL;
-	}
-	/* Any user can make and map a file of terabytes that takes a block of the disk. */
-	if (regular_is_sparse(fd, &st)) {
-		err_set(err, ERR_LIMIT, "the file is sparse: most of it are holes");
-		return NULL;
-	}
-	bytes = malloc((size_t)st.st_size + 1);
-	if (!bytes) {
-		err_set_nomem(err);
-		return NULL;
-	}
-	got = regular_read(fd, bytes, (size_t)st.st_size, 0);
-	*size = got < 0 ? 0 : (size_t)got;
-	return bytes;
+	opened = rows_try(path, false, file, rows, fd);
+	if (!opened && rows_is_here(pid))
+		opened = rows_try(file->path, false, file, rows, fd);
+	return opened;
 }
 
 /* A file without CFI is right, and has no rows. */
-static bool rows_convert(const uint8_t *bytes, size_t size, const char *name,
+static bool rows_convert(const struct eh2sframe_file *file, const char *path,
     struct rows *rows, struct err *err)
 {
-	struct eh2sframe_walk_module made = {.struct_size = sizeof(made), .path = name};
+	struct eh2sframe_walk_module made = {.struct_size = sizeof(made)};
 	struct eh2sframe_error why;
 
-	if (eh2sframe_rows_memory(bytes, size, &made, &why)) {
+	if (eh2sframe_rows(file, &made, &why)) {
 		/* Both are this program's to free. */
 		rows->section = (uint8_t *)(uintptr_t)made.bytes;
 		rows->size = made.size;
@@ -222,18 +210,16 @@ static bool rows_convert(const uint8_t *bytes, size_t size, const char *name,
 	return why.status == EH2SFRAME_NOTHING ||
 	       err_set(err,
 		   why.status == EH2SFRAME_NO_MEMORY ? ERR_NOMEM : ERR_UNSUPPORTED,
-		   "%.480s", why.text);
+		   "%s: %.480s", path, why.text);
 }
 
-/* The names of the functions. Without them the rows are as good. */
-static bool rows_read_names(const uint8_t *bytes, size_t size, const char *path,
-    struct rows *rows, struct err *err)
+bool rows_make_here(
+    int fd, const char *path, bool names, struct rows *rows, struct err *err)
 {
-	const struct naming_options options = {0};
-	const struct profile_module module = {
-	    .path = (char *)(uintptr_t)path, .image = bytes, .image_size = size};
-	struct table table = {0};
-	bool ok = table_read_module(&module, &options, &table, err);
+	const struct rows_file file = {.path = path};
+	struct table table = {.file = rows_open(fd, &file, &rows->facts, err)};
+	bool ok = table.file && rows_convert(table.file, path, rows, err) &&
+		  (!names || table_read_file(&table, err));
 
 	rows->symbols = table.symbols;
 	rows->names = table.text;
@@ -246,18 +232,6 @@ static bool rows_read_names(const uint8_t *bytes, size_t size, const char *path,
 
 		rows->n_names = end > rows->n_names ? end : rows->n_names;
 	}
-	return ok;
-}
-
-bool rows_make_here(
-    int fd, const char *path, bool names, struct rows *rows, struct err *err)
-{
-	size_t size = 0;
-	uint8_t *bytes = rows_load(fd, &size, err);
-	bool ok = bytes && rows_convert(bytes, size, path, rows, err) &&
-		  (!names || rows_read_names(bytes, size, path, rows, err));
-
-	free(bytes);
 	return ok;
 }
 
@@ -290,34 +264,32 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
     struct err *err)
 {
 	uint64_t start = spent_now();
-	struct eh2sframe_error why;
+	struct eh2sframe_file *opened;
 	struct stat st;
+	int fd = -1;
 	bool ok;
-	int fd;
 
 	*rows = (struct rows){0};
-	if (file->image)
-		return facts_read(eh2sframe_open_memory(
-				      file->image, file->image_size, "", NULL, &why),
-			   &why, &rows->facts, err) &&
-		       (file->facts_only || rows_convert(file->image, file->image_size,
-						file->path, rows, err));
-	fd = rows_open_file(file, rows);
-	if (fd < 0) {
+	opened = file->image ? rows_open(fd, file, &rows->facts, err)
+			     : rows_find(file, rows, &fd);
+	if (!opened && !file->image) {
 		rows->facts = (struct facts){0};
 		rows->is_elsewhere = true;
-		return err_set(
-		    err, ERR_IO, "%s: the file that was mapped is gone", file->path);
+		err_set(err, ERR_IO, "%s: the file that was mapped is gone", file->path);
 	}
-	if (file->facts_only)
-		ok = true;
-	else if (file->live && fstat(fd, &st) != 0)
+	if (!opened || file->facts_only)
+		ok = opened;
+	else if (fd < 0 || !file->live)
+		ok = rows_convert(opened, file->path, rows, err);
+	else if (fstat(fd, &st) != 0)
 		ok = err_set_errno(err, "%s", file->path);
-	else if (file->live && !rows_is_trusted(&st, rows))
-		ok = rows_make_others(made, fd, &st, file->path, rows, err);
+	else if (rows_is_trusted(&st, rows))
+		ok = rows_convert(opened, file->path, rows, err);
 	else
-		ok = rows_make_here(fd, file->path, false, rows, err);
-	close(fd);
+		ok = rows_make_others(made, fd, &st, file->path, rows, err);
+	eh2sframe_close(opened);
+	if (fd >= 0)
+		close(fd);
 	made->n += ok && !file->facts_only;
 	made->ns += spent_now() - start;
 	return ok;

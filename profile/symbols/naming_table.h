@@ -32,6 +32,9 @@ struct table {
 ATTR_MUST_CHECK bool table_read_module(const struct profile_module *module,
     const struct naming_options *options, struct table *table, struct err *err);
 
+/* Reads the names of table->file, which is open. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_read_file(struct table *table, struct err *err);
+
 /* Reads the starts of functions in .eh_frame of the module that was read, once. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_starts(struct table *table, struct err *err);
 

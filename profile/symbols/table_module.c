@@ -196,15 +196,19 @@ bool table_read_starts(struct table *table, struct err *err)
 	return ok;
 }
 
+bool table_read_file(struct table *table, struct err *err)
+{
+	return module_functions(
+	    table->file, EH2SFRAME_ORIGIN_SYMBOLS, &table->symbols, &table->text, err);
+}
+
 bool table_read_module(const struct profile_module *module,
     const struct naming_options *options, struct table *table, struct err *err)
 {
 	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
 
 	table->file = module_open(module, &why);
-	if (table->file ? !module_functions(table->file, EH2SFRAME_ORIGIN_SYMBOLS,
-			      &table->symbols, &table->text, err)
-			: !module_failed(&why, err))
+	if (table->file ? !table_read_file(table, err) : !module_failed(&why, err))
 		return false;
 	return module_is_named(table) || module_debug(module, options, table, err);
 }

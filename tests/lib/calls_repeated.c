@@ -243,12 +243,10 @@ static bool call_write_memory(
 static bool call_rows(
     struct subject *subject, struct bytes *got, struct eh2sframe_error *error)
 {
-	struct eh2sframe_walk_module module = {.path = subject->path};
+	struct eh2sframe_walk_module module = {.struct_size = sizeof(module)};
 	bool ok;
 
-	module.struct_size = sizeof(module);
-	ok = eh2sframe_rows_memory(
-	    subject->bytes.data, subject->bytes.size, &module, error);
+	ok = eh2sframe_rows(subject->file, &module, error);
 	if (!ok)
 		return false;
 	bytes_add(

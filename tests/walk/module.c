@@ -99,20 +99,17 @@ static bool compare_extra(const struct eh2sframe_result *result,
 
 static void test_file(const char *path)
 {
-	struct eh2sframe_walk_module module = {
-	    .struct_size = sizeof(module), .path = path};
+	struct eh2sframe_walk_module module = {.struct_size = sizeof(module)};
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_result *result = NULL;
 	struct eh2sframe_file *file = NULL;
 	struct eh2sframe_walk_section section;
 	struct eh2sframe_error error = {.status = EH2SFRAME_DONE};
-	size_t size, n = 0, n_wrong = 0;
-	char *elf = slurp(path, &size);
-	bool made = elf && eh2sframe_rows_memory(elf, size, &module, &error);
+	size_t n = 0, n_wrong = 0;
 
-	check(made, "rows are made", path);
-	if (made && options && eh2sframe_options_set(options, "format", "3", &error))
-		file = eh2sframe_open_memory(elf, size, path, options, &error);
+	if (options && eh2sframe_options_set(options, "format", "3", &error))
+		file = eh2sframe_open_path(path, options, &error);
+	check(file && eh2sframe_rows(file, &module, &error), "rows are made", path);
 	result = file ? eh2sframe_convert(file, NULL, &error) : NULL;
 	if (result && eh2sframe_walk_open(&section, module.bytes, module.size,
 			  module.address, 0, UINT64_MAX)) {
@@ -128,47 +125,41 @@ static void test_file(const char *path)
 	eh2sframe_options_free(options);
 	eh2sframe_free((void *)(uintptr_t)module.bytes);
 	eh2sframe_free((void *)(uintptr_t)module.extra);
-	free(elf);
 }
 
 /* True if the call fails with this reason, and leaves the module alone. */
-static bool fails(
-    const char *elf, size_t size, size_t struct_size, enum eh2sframe_status status)
+static bool fails(const char *path, size_t struct_size, enum eh2sframe_status status)
 {
-	struct eh2sframe_walk_module module = {
-	    .struct_size = struct_size, .path = "extra"};
+	struct eh2sframe_walk_module module = {.struct_size = struct_size};
 	const struct eh2sframe_walk_module before = module;
 	struct eh2sframe_error error = {.status = EH2SFRAME_DONE};
+	struct eh2sframe_file *file =
+	    path ? eh2sframe_open_path(path, NULL, &error) : NULL;
+	bool ok = (file || !path) && !eh2sframe_rows(file, &module, &error);
 
-	return !eh2sframe_rows_memory(elf, size, &module, &error) &&
-	       error.status == status && module.bytes == before.bytes &&
-	       module.size == before.size && module.extra == before.extra &&
-	       module.n_extra == before.n_extra;
+	eh2sframe_close(file);
+	return ok && error.status == status &&
+	       memcmp(&module, &before, sizeof(module)) == 0;
 }
 
 static void test_failure(const char *path)
 {
-	size_t size, used = 0;
-	char *elf = slurp(path, &size);
-	bool ok = elf &&
-		  fails(elf, size, sizeof(struct eh2sframe_walk_module), EH2SFRAME_INPUT);
+	const size_t whole = sizeof(struct eh2sframe_walk_module);
+	size_t used = 0;
+	bool ok = fails(path, whole, EH2SFRAME_INPUT);
 
 	check(ok, "a file that only an extra rule describes has no rows", path);
-	check(elf && fails(elf, size, 8, EH2SFRAME_USAGE) &&
-		  fails("", 0, sizeof(struct eh2sframe_walk_module), EH2SFRAME_INPUT) &&
-		  fails(NULL, 0, sizeof(struct eh2sframe_walk_module), EH2SFRAME_USAGE),
+	check(fails(path, 8, EH2SFRAME_USAGE) && fails(NULL, whole, EH2SFRAME_USAGE),
 	    "a small struct, and no file", path);
 	check(!eh2sframe_rows_module(NULL, NULL), "no module", path);
 	/* The allocator keeps some of what is freed. */
 	for (int i = 0; i < 300; i++) {
 		if (i == 200)
 			used = mallinfo2().uordblks;
-		ok &= fails(
-		    elf, size, sizeof(struct eh2sframe_walk_module), EH2SFRAME_INPUT);
+		ok &= fails(path, whole, EH2SFRAME_INPUT);
 	}
 	check(ok && mallinfo2().uordblks < used + 100 * sizeof(struct eh2sframe_extra),
 	    "nothing of the rule stays", path);
-	free(elf);
 }
 
 /* Asks for the rows of a file, and says whether there are any. */
@@ -203,7 +194,7 @@ static void test_mapped(void)
 {
 	char path[] = "/tmp/walk-module.XXXXXX";
 	int fd = mkstemp(path);
-	size_t size;
+	size_t size = 0;
 	char *elf = slurp("/proc/self/exe", &size);
 	const Elf64_Phdr *load = header_of(elf, PT_LOAD);
 	uint64_t bias = (uintptr_t)elf - load->p_vaddr;
