@@ -27,6 +27,7 @@ enum perfdata_feature {
 	PERFDATA_HOSTNAME = 3,
 	PERFDATA_OSRELEASE = 4,
 	PERFDATA_ARCH = 6,
+	PERFDATA_NRCPUS = 7, /* perf 7.2 warns without it */
 	PERFDATA_CMDLINE = 11,
 	PERFDATA_EVENT_DESC = 12,
 	PERFDATA_NAMES = 255, /* ours, at the end of the bits, where perf does not look */

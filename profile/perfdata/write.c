@@ -252,6 +252,10 @@ static void write_feature(struct perfdata_writer *writer, unsigned int feature,
 	case PERFDATA_ARCH:
 		write_text(wr, about->machine);
 		break;
+	case PERFDATA_NRCPUS:
+		wr_u32(wr, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+		wr_u32(wr, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+		break;
 	case PERFDATA_CMDLINE:
 		write_command(wr, about->command);
 		break;
@@ -271,8 +275,8 @@ bool perfdata_end(
     struct perfdata_writer *writer, const struct perfdata_about *about, struct err *err)
 {
 	static const uint8_t FEATURES[] = {PERFDATA_BUILD_ID, PERFDATA_HOSTNAME,
-	    PERFDATA_OSRELEASE, PERFDATA_ARCH, PERFDATA_CMDLINE, PERFDATA_EVENT_DESC,
-	    PERFDATA_NAMES};
+	    PERFDATA_OSRELEASE, PERFDATA_ARCH, PERFDATA_NRCPUS, PERFDATA_CMDLINE,
+	    PERFDATA_EVENT_DESC, PERFDATA_NAMES};
 	enum { N = sizeof(FEATURES) };
 	const uint64_t data = sizeof(struct perfdata_header) + sizeof(writer->attr) +
 			      sizeof(struct perfdata_section);
