@@ -12,6 +12,7 @@
 
 #include "base/regular.h"
 #include "include/eh2sframe.h"
+#include "profile/symbols/debug_file.h"
 #include "profile/symbols/naming_table.h"
 
 enum { ROWS_PATH_SIZE = 4096 + 64 };
@@ -178,6 +179,7 @@ static struct eh2sframe_file *rows_find(
 	const unsigned int pid = file->pid;
 	struct eh2sframe_file *opened;
 	char path[ROWS_PATH_SIZE];
+	size_t i = 0;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
 	    (unsigned long long)file->start, (unsigned long long)file->end);
@@ -188,6 +190,10 @@ static struct eh2sframe_file *rows_find(
 	opened = rows_try(path, false, file, rows, fd);
 	if (!opened && rows_is_here(pid))
 		opened = rows_try(file->path, false, file, rows, fd);
+	/* perf keeps copies, also of a container's files and of deleted ones. */
+	while (!opened && !file->live &&
+	       debug_file_path(NULL, 0, i++, file->build_id, file->build_id_size, path))
+		opened = rows_try(path, false, file, rows, fd);
 	return opened;
 }
 

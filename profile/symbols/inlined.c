@@ -12,43 +12,40 @@
 #include "base/regular.h"
 #include "base/sandbox/apart.h"
 #include "config.h"
+#include "profile/symbols/debug_file.h"
 
 static const struct apart_limits LIMITS = {.memory = UINT64_C(4) << 30, .seconds = 20};
-
-/* Opens the first of DIRECTORY/MIDDLE/NAME/END that is there; -1: none. */
-static int inlined_open(
-    const struct naming_options *options, const char *middle, const char *name)
-{
-	char path[4096];
-	struct stat st;
-	int fd = -1;
-
-	for (size_t i = 0; i < options->n_debug_dirs && fd < 0; i++)
-		if (snprintf(path, sizeof(path), "%s/%s/%s", options->debug_dirs[i],
-			middle, name) < (int)sizeof(path))
-			fd = regular_open(path, &st);
-	return fd;
-}
 
 static int inlined_open_debug(
     const struct profile_module *module, const struct naming_options *options)
 {
-	char name[2 * PROFILE_BUILD_ID_MAX + 8], *to = name;
+	char path[DEBUG_FILE_PATH];
+	struct stat st;
+	int fd = -1;
 
-	if (module->build_id_size < 2)
-		return -1;
-	for (uint32_t i = 0; i < module->build_id_size; i++)
-		to += sprintf(to, i == 1 ? "/%02x" : "%02x", module->build_id[i]);
-	strcpy(to, ".debug");
-	return inlined_open(options, ".build-id", name);
+	for (size_t i = 0;
+	     fd < 0 && debug_file_path(options->debug_dirs, options->n_debug_dirs, i,
+			   module->build_id, module->build_id_size, path);
+	     i++)
+		fd = regular_open(path, &st);
+	return fd;
 }
 
 /* The name is what a file says of itself, so it is looked for in the folder for such files alone. */
 static int inlined_open_alt(const struct naming_options *options, const char *link)
 {
 	const char *name = strstr(link, "/.dwz/");
+	char path[DEBUG_FILE_PATH];
+	struct stat st;
+	int fd = -1;
 
-	return !name || strstr(name, "..") ? -1 : inlined_open(options, ".dwz", name + 6);
+	if (!name || strstr(name, ".."))
+		return -1;
+	for (size_t i = 0; i < options->n_debug_dirs && fd < 0; i++)
+		if (snprintf(path, sizeof(path), "%s%s", options->debug_dirs[i], name) <
+		    (int)sizeof(path))
+			fd = regular_open(path, &st);
+	return fd;
 }
 
 /* Asks the servers that the user has named, by elfutils' client where it is installed. -1: none has the file. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of ELF files, as libeh2sframe reads them. */
 #include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
+#include "profile/symbols/debug_file.h"
 #include "profile/symbols/naming_table.h"
 
 /* The library reads no longer ones; a file that is written to meanwhile can lose the end of a name. */
@@ -159,23 +159,17 @@ static bool module_is_named(const struct table *table)
 static bool module_debug(const struct profile_module *module,
     const struct naming_options *options, struct table *table, struct err *err)
 {
-	char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "", path[4096];
+	char path[DEBUG_FILE_PATH];
 	bool ok = true;
 
-	for (uint32_t i = 0; i < module->build_id_size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", module->build_id[i]);
-	if (module->build_id_size < 2)
-		return true;
-	for (size_t i = 0; ok && i < options->n_debug_dirs && !module_is_named(table);
+	for (size_t i = 0; ok && !module_is_named(table) &&
+			   debug_file_path(options->debug_dirs, options->n_debug_dirs, i,
+			       module->build_id, module->build_id_size, path);
 	     i++) {
 		struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
-		struct eh2sframe_file *debug = NULL;
-		int n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug",
-		    options->debug_dirs[i], hex, hex + 2);
+		struct eh2sframe_file *debug =
+		    module_check(module, eh2sframe_open_path(path, NULL, &why));
 
-		if (n < (int)sizeof(path))
-			debug =
-			    module_check(module, eh2sframe_open_path(path, NULL, &why));
 		ok = debug ? module_take_debug(debug, table, err)
 			   : module_failed(&why, err);
 	}

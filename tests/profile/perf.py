@@ -101,6 +101,18 @@ for what, options, share in (("dwarf", ["--call-graph", "dwarf"], 0.98), ("fp", 
     tap.check(sum(perfs.values()) > 100 and (ours == perfs if share == 1 else
                                              sum((ours & perfs).values()) >= share * sum(perfs.values())),
               f"{what}: the stacks that perf has", f"{ours}\n{perfs}")
+# perf keeps copies of the files that it has recorded.
+os.environ["HOME"] = work
+os.environ.pop("PERF_BUILDID_DIR", None)
+shutil.copy(stacks, "gone")
+done = recorded("-F", "999", "-e", "cpu-clock:u", "--call-graph", "dwarf", "-o", "kept", "./gone")
+before, names = run(fold, "-o", "before", "kept"), folded(fold, "kept")
+os.unlink("gone")
+after = run(fold, "-o", "after", "kept")
+tap.check(sum(shares_of(names).values()) > 100 and after.stderr == before.stderr and folded(fold, "kept") == names,
+          "a program that is gone: by perf's copy of it", f"{done}{before.stderr}{after.stderr}{names}")
+shutil.rmtree(".debug")
+tap.check(not shares_of(folded(fold, "kept")), "and without the copy it has no names")
 done = recorded("-F", "999", "-e", "cpu-clock:u,task-clock:u", "-g", "-o", "two", stacks)
 got = run(fold, "-o", "folded.txt", "two")
 tap.check(got.returncode == 0 and re.search(r"; [0-9]+ samples of other events", got.stderr),
