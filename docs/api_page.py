@@ -12,7 +12,7 @@ import re
 import sys
 import textwrap
 
-WIDTH = 78
+WIDTH = 69  # of code, which man(1) indents by 11 columns
 TOKEN = re.compile(r"/\*(?P<comment>.*?)\*/[ \t]*(?P<alone>\n[ \t]*(?:\n|$))?|(?P<blank>\n[ \t]*\n)|(?P<code>[^\s/][^;{]*(?:\{[^\n]*\}|\{.*?\n\})?[^;{]*;)", re.S)
 
 
@@ -89,8 +89,15 @@ def wrapped(code):
     return "\n".join(lines).replace("\0", " ")
 
 
+def filled(match):
+    """A comment with lines of its own, in lines that fit."""
+    indent = match[1]
+    lines = textwrap.wrap(" ".join(plain(match[2]).split()) + "\0*/", WIDTH - len(indent) - 3, break_on_hyphens=False)
+    return indent + "/* " + f"\n{indent} * ".join(lines).replace("\0", " ")
+
+
 def layout(code):
-    """A struct or an enumeration as it is, for a page: comments behind a member that would be too far right stand above it."""
+    """A struct or an enumeration for a page: comments behind a member that would be too far right stand above it."""
     lines = []
     for line in code.split("\n"):
         line = line.replace("\t", "    ")
@@ -100,7 +107,7 @@ def layout(code):
             lines += [match[1] + match[3], match[1] + match[2]]
         else:
             lines.append(line)
-    return "\n".join(lines)
+    return re.sub(r"(?ms)^( *)/\*(.*?)\*/$", filled, "\n".join(lines))
 
 
 def declared(comment, code):

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libeh2sframe-walk walks stacks by SFrame sections: of this process, also in a signal
- * handler, and of anything else whose memory the caller can read (a copy of a stack, a
- * core file, another process). docs/WALK.md explains it.
+ * libeh2sframe-walk finds the callers of a function by SFrame sections, which say for each
+ * instruction where the caller's frame is, so that no frame pointers are needed. It walks
+ * stacks of this process, also in a signal handler, and of anything else whose memory the
+ * caller can read (a copy of a stack, a core file, another process). docs/WALK.md explains it.
  *
  * Rules for all functions:
  *
@@ -119,8 +120,8 @@ struct eh2sframe_rule {
 
 /* A rule that CFI has and no version of SFrame can say, for code from start to end. */
 struct eh2sframe_extra {
-	uint64_t start,
-	    end; /* less the base of eh2sframe_walk_open_extra; end is exclusive */
+	/* Less the base of eh2sframe_walk_open_extra; end is exclusive. */
+	uint64_t start, end;
 	struct eh2sframe_rule rule;
 };
 

@@ -53,27 +53,27 @@ extern "C" {
 
 /* Errors. */
 
-/* Says how a call ended. The exit statuses of the command are the same numbers, and 8: a file is converted, but not
- * all is told. They are never renumbered. */
+/* Says how a call ended. The exit statuses of the command are the same numbers, and 8: a file is converted, but writing
+ * the report or the summary failed. Never renumbered. */
 enum eh2sframe_status {
 	/* The call is done. What it wrote is checked, and proven unless "no-verify" is set. */
 	EH2SFRAME_DONE = 0,
-	/* The input cannot be converted. It is not ELF, is damaged, or is of a kind or machine that is not supported.
-	 * Or no function can be described, a limit was reached, or the file has no place for the section. */
+	/* The input cannot be converted: it is not ELF, is damaged, or is of a kind or machine that is not supported; or
+	 * no function can be described, a limit was reached, or the file has no place for the section. */
 	EH2SFRAME_INPUT = 1,
 	/* The caller made a mistake: an unknown option or value, options that contradict each other, or NULL where a
 	 * pointer is needed. */
 	EH2SFRAME_USAGE = 2,
-	/* The system refused to read or write: no such file, no permission, no space. Or the caller's
+	/* The system refused to read or write (no such file, no permission, no space), or the caller's
 	 * eh2sframe_write_fn returned false. */
 	EH2SFRAME_IO = 3,
 	/* The section that was made and the CFI do not say the same: a bug of the library. */
 	EH2SFRAME_PROOF = 4,
-	/* The section covers less code than "min-coverage" demands. Or it is larger than "max-size" allows, or the
-	 * file grows more than "max-growth" allows. */
+	/* The section covers less code than "min-coverage" demands or is larger than "max-size" allows, or the file
+	 * grows more than "max-growth" allows. */
 	EH2SFRAME_COVERAGE = 5,
-	/* There is nothing to do. The file has no CFI, or has a section and "refresh" is not set. Or there is no
-	 * section to take out. */
+	/* There is nothing to do: the file has no CFI, has a section while "refresh" is not set, or has none to take
+	 * out. */
 	EH2SFRAME_NOTHING = 6,
 	/* Memory ran out. The same call can succeed later. */
 	EH2SFRAME_NO_MEMORY = 7,
