@@ -12,7 +12,7 @@
 
 #include "base/regular.h"
 #include "include/eh2sframe.h"
-#include "profile/symbols/debug_file.h"
+#include "profile/symbols/naming_debug.h"
 #include "profile/symbols/naming_table.h"
 
 enum { ROWS_PATH_SIZE = 4096 + 64 };
@@ -192,7 +192,7 @@ static struct eh2sframe_file *rows_find(
 		opened = rows_try(file->path, false, file, rows, fd);
 	/* perf keeps copies, also of a container's files and of deleted ones. */
 	while (!opened && !file->live &&
-	       debug_file_path(NULL, 0, i++, file->build_id, file->build_id_size, path))
+	       naming_debug_path(NULL, 0, i++, file->build_id, file->build_id_size, path))
 		opened = rows_try(path, false, file, rows, fd);
 	return opened;
 }

@@ -12,19 +12,19 @@
 #include "base/regular.h"
 #include "base/sandbox/apart.h"
 #include "config.h"
-#include "profile/symbols/debug_file.h"
+#include "profile/symbols/naming_debug.h"
 
 static const struct apart_limits LIMITS = {.memory = UINT64_C(4) << 30, .seconds = 20};
 
 static int inlined_open_debug(
     const struct profile_module *module, const struct naming_options *options)
 {
-	char path[DEBUG_FILE_PATH];
+	char path[NAMING_DEBUG_PATH];
 	struct stat st;
 	int fd = -1;
 
 	for (size_t i = 0;
-	     fd < 0 && debug_file_path(options->debug_dirs, options->n_debug_dirs, i,
+	     fd < 0 && naming_debug_path(options->debug_dirs, options->n_debug_dirs, i,
 			   module->build_id, module->build_id_size, path);
 	     i++)
 		fd = regular_open(path, &st);
@@ -35,7 +35,7 @@ static int inlined_open_debug(
 static int inlined_open_alt(const struct naming_options *options, const char *link)
 {
 	const char *name = strstr(link, "/.dwz/");
-	char path[DEBUG_FILE_PATH];
+	char path[NAMING_DEBUG_PATH];
 	struct stat st;
 	int fd = -1;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "profile/symbols/debug_file.h"
+#include "profile/symbols/naming_debug.h"
 #include "profile/symbols/naming_table.h"
 
 /* The library reads no longer ones; a file that is written to meanwhile can lose the end of a name. */
@@ -159,12 +159,12 @@ static bool module_is_named(const struct table *table)
 static bool module_debug(const struct profile_module *module,
     const struct naming_options *options, struct table *table, struct err *err)
 {
-	char path[DEBUG_FILE_PATH];
+	char path[NAMING_DEBUG_PATH];
 	bool ok = true;
 
 	for (size_t i = 0; ok && !module_is_named(table) &&
-			   debug_file_path(options->debug_dirs, options->n_debug_dirs, i,
-			       module->build_id, module->build_id_size, path);
+			   naming_debug_path(options->debug_dirs, options->n_debug_dirs,
+			       i, module->build_id, module->build_id_size, path);
 	     i++) {
 		struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
 		struct eh2sframe_file *debug =

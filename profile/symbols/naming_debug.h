@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where files with a build-id are kept: separate debug information, and perf's copies of files that it recorded. */
-#ifndef PROFILE_SYMBOLS_DEBUG_FILE_H
-#define PROFILE_SYMBOLS_DEBUG_FILE_H
+#ifndef PROFILE_SYMBOLS_NAMING_DEBUG_H
+#define PROFILE_SYMBOLS_NAMING_DEBUG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,13 +9,13 @@
 
 #include "base/attr.h"
 
-enum { DEBUG_FILE_PATH = 4096 }; /* bytes of a path, with its zero */
+enum { NAMING_DEBUG_PATH = 4096 }; /* bytes of a path, with its zero */
 
 /*
  * Gives the place i of the file for a build-id of n bytes: DIR/.build-id/ab/cdef.debug in each of the n_dirs folders, then perf's.
  * false: there are no more.
  */
-ATTR_MUST_CHECK bool debug_file_path(const char *const *dirs, size_t n_dirs, size_t i,
-    const uint8_t *build_id, size_t n, char path[DEBUG_FILE_PATH]);
+ATTR_MUST_CHECK bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
+    const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH]);
 
 #endif

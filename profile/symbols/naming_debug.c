@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/symbols/debug_file.h"
+#include "profile/symbols/naming_debug.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-bool debug_file_path(const char *const *dirs, size_t n_dirs, size_t i,
-    const uint8_t *build_id, size_t n, char path[DEBUG_FILE_PATH])
+bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
+    const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
 {
 	static const char *const COPIES[] = {"/debug", "/elf"};
 	const char *dir = getenv("PERF_BUILDID_DIR"), *below = "", *end = ".debug";
@@ -20,13 +20,14 @@ bool debug_file_path(const char *const *dirs, size_t n_dirs, size_t i,
 		below = dir ? "" : "/.debug";
 		dir = dir ? dir : getenv("HOME");
 	}
-	at = snprintf(path, DEBUG_FILE_PATH, "%s%s/.build-id/%02x/", dir ? dir : "",
+	at = snprintf(path, NAMING_DEBUG_PATH, "%s%s/.build-id/%02x/", dir ? dir : "",
 	    below, build_id[0]);
-	for (size_t k = 1; k < n && at < DEBUG_FILE_PATH; k++)
+	for (size_t k = 1; k < n && at < NAMING_DEBUG_PATH; k++)
 		at += snprintf(
-		    path + at, (size_t)(DEBUG_FILE_PATH - at), "%02x", build_id[k]);
-	if (at >= DEBUG_FILE_PATH || snprintf(path + at, (size_t)(DEBUG_FILE_PATH - at),
-					 "%s", end) >= DEBUG_FILE_PATH - at)
+		    path + at, (size_t)(NAMING_DEBUG_PATH - at), "%02x", build_id[k]);
+	if (at >= NAMING_DEBUG_PATH ||
+	    snprintf(path + at, (size_t)(NAMING_DEBUG_PATH - at), "%s", end) >=
+		NAMING_DEBUG_PATH - at)
 		*path = '\0'; /* No file has this name. */
 	return true;
 }
