@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gen/elf/window.h"
 #include "gen/insert/undo.h"
 #include "gen/verify/lint.h"
 #include "gen/verify/prove.h"
@@ -112,19 +113,26 @@ static bool check_rows(const struct file_check *check, struct install *install,
 static bool check_same_code(const struct image *input, const struct image *output,
     const struct sf_section *model, struct err *err)
 {
-	for (size_t i = 0; !input->object && i < model->n_funcs; i++) {
+	struct image_window before = {.image = input}, after = {.image = output};
+	bool ok = true;
+
+	for (size_t i = 0; !input->object && ok && i < model->n_funcs; i++) {
 		const struct sf_func *func = &model->funcs[i];
 		const uint8_t *was = image_at_addr(input, func->start, func->size);
 		const uint8_t *is = image_at_addr(output, func->start, func->size);
 
-		if (was && (!is || memcmp(was, is, func->size) != 0))
-			return err_set(err, ERR_MALFORMED,
-			    "the function at 0x%" PRIx64
-			    " has bytes at offset 0x%tx that an insertion changes: its "
-			    "program header is damaged",
-			    func->start, was - input->bytes);
+		ok = !was ||
+		     (is && image_window_same(&before, (uint64_t)(was - input->bytes),
+				&after, (uint64_t)(is - output->bytes), func->size)) ||
+		     err_set(err, ERR_MALFORMED,
+			 "the function at 0x%" PRIx64
+			 " has bytes at offset 0x%tx that an insertion changes: its "
+			 "program header is damaged",
+			 func->start, was - input->bytes);
 	}
-	return true;
+	image_window_free(&before);
+	image_window_free(&after);
+	return ok;
 }
 
 bool install_prove(struct install *install, const struct object_output *object,

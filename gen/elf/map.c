@@ -23,6 +23,8 @@
 enum { OWN_MAPPED, OWN_WANTED, OWN_OURS };
 /* Limit of pages between two wanted ones that are copied with them, which costs less than another call. */
 enum { OWN_GAP = 16 };
+/* Bytes of a huge page, on the machines that this runs on mostly. */
+#define OWN_HUGE ((size_t)2 << 20)
 /* Files up to this size are copied as a whole. */
 enum { MAP_SMALL = 64 << 10 };
 
@@ -45,14 +47,36 @@ static bool own_read(
 		   "shrank while it was read; run again when no program changes it");
 }
 
+/*
+ * Returns memory for a copy, or MAP_FAILED. Where it is large it has huge pages, as far as there are some: it begins at a
+ * place of one where the copy's final place does, so that they can be moved there.
+ */
+static uint8_t *own_room(const uint8_t *to, size_t size)
+{
+	const size_t spare = size < OWN_HUGE ? 0 : OWN_HUGE;
+	uint8_t *room = mmap(NULL, size + spare, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | (spare ? 0 : MAP_POPULATE), -1, 0);
+	size_t before;
+
+	if (room == MAP_FAILED || !spare)
+		return room;
+	before = (size_t)(to - room) % spare;
+	if (before)
+		munmap(room, before);
+	munmap(room + before + size, spare - before);
+	/* Only hints. */
+	madvise(room + before, size, MADV_HUGEPAGE);
+	madvise(room + before, size, MADV_POPULATE_WRITE);
+	return room + before;
+}
+
 /* Copies the pages [first, end), none of which is ours. Other threads see them as they were, or as they are then. */
 static bool own_run(const struct image *image, size_t first, size_t end, struct err *err)
 {
 	const size_t page = image->pages->page, off = first * page,
 		     size = (end - first) * page;
 	uint8_t *to = (uint8_t *)(uintptr_t)image->bytes + off;
-	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	uint8_t *copy = own_room(to, size);
 	bool ok;
 
 	if (copy == MAP_FAILED)
@@ -131,6 +155,33 @@ bool image_own(
 	    (size_t)(off + size - 1) / pages->page + 1, err);
 	pthread_mutex_unlock(&pages->lock);
 	return ok;
+}
+
+bool image_read(
+    const struct image *image, uint8_t *to, uint64_t off, size_t size, struct err *err)
+{
+	struct image_pages *pages = image->pages;
+
+	for (size_t n = size; size; to += n, off += n, size -= n) {
+		bool ours = true;
+
+		if (pages) {
+			size_t i = (size_t)off / pages->page;
+
+			pthread_mutex_lock(&pages->lock);
+			ours = pages->states[i] == OWN_OURS;
+			n = pages->page - (size_t)off % pages->page;
+			while (n < size && (pages->states[++i] == OWN_OURS) == ours)
+				n += pages->page;
+			pthread_mutex_unlock(&pages->lock);
+			n = n < size ? n : size;
+		}
+		if (ours)
+			memcpy(to, image->bytes + off, n);
+		else if (!own_read(image, to, (size_t)off, n, err))
+			return false;
+	}
+	return true;
 }
 
 bool image_own_code(const struct image *image, struct err *err)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "gen/elf/window.h"
 #include "gen/insert/undo.h"
 
 /* True if the section is inside of the one that it takes the place of. */
@@ -53,7 +54,7 @@ static bool check_plan(
 /* A walk through the input's bytes. The output must have the same ones, except in a few
  * ranges. */
 struct walk {
-	const struct image *input, *output;
+	struct image_window input, output;
 	size_t at; /* everything below has been dealt with */
 	/* Ranges in which the two may differ, not compared so far: ascending. */
 	struct insert_range skipped[INSERT_MAX_RANGES];
@@ -63,9 +64,9 @@ struct walk {
 /* Compares up to off; the size bytes from there on may differ. */
 static bool same_until(struct walk *walk, uint64_t off, uint64_t size)
 {
-	if (off < walk->at || !num_range_inside(off, size, walk->input->size) ||
-	    memcmp(walk->output->bytes + walk->at, walk->input->bytes + walk->at,
-		(size_t)off - walk->at) != 0)
+	if (off < walk->at || !num_range_inside(off, size, walk->input.image->size) ||
+	    !image_window_same(
+		&walk->output, walk->at, &walk->input, walk->at, off - walk->at))
 		return false;
 	walk->at = (size_t)(off + size);
 	if (size == 0)
@@ -81,7 +82,7 @@ static bool same_grow(const struct insert_plan *plan, struct walk *walk)
 {
 	const struct insert_grow *grow = &plan->grow;
 
-	return image_is_zero(walk->output, grow->shifted_end, grow->unused) &&
+	return image_is_zero(walk->output.image, grow->shifted_end, grow->unused) &&
 	       (grow->unused == grow->shifted_off ||
 		   same_until(
 		       walk, grow->shifted_off, grow->unused - grow->shifted_off)) &&
@@ -98,7 +99,7 @@ static bool same_grow(const struct insert_plan *plan, struct walk *walk)
 static bool check_bytes(
     const struct insert_plan *plan, struct walk *walk, struct err *err)
 {
-	const struct image *input = walk->input, *output = walk->output;
+	const struct image *input = walk->input.image, *output = walk->output.image;
 	uint64_t table = input->ehdr.e_phoff, table_size = insert_table_size(plan);
 	bool edits = !insert_table_moves(input, plan);
 	bool table_first = table < plan->sframe_off;
@@ -428,17 +429,16 @@ static bool check_sframe(
 }
 
 /* True if the two are the same in [from, to) after all. */
-static bool same_where_skipped(const struct walk *walk, uint64_t from, uint64_t to)
+static bool same_where_skipped(struct walk *walk, uint64_t from, uint64_t to)
 {
 	for (size_t i = 0; i < walk->n_skipped; i++) {
-		uint64_t first = walk->skipped[i].off;
-		uint64_t last = first + walk->skipped[i].size;
+		uint64_t first = walk->skipped[i].off,
+			 last = first + walk->skipped[i].size;
 
 		first = first > from ? first : from;
 		last = last < to ? last : to;
-		if (first < last &&
-		    memcmp(walk->output->bytes + first, walk->input->bytes + first,
-			(size_t)(last - first)) != 0)
+		if (first < last && !image_window_same(&walk->output, first, &walk->input,
+					first, last - first))
 			return false;
 	}
 	return true;
@@ -448,16 +448,16 @@ static bool same_where_skipped(const struct walk *walk, uint64_t from, uint64_t 
  * Finds the record the way a later removal will, from the file alone, and checks that every byte of the input
  * is either still there or in the record. Bytes that the walk has not skipped are there.
  */
-static bool check_undo(const struct walk *walk, struct err *err)
+static bool check_undo(struct walk *walk, struct err *err)
 {
-	const struct image *input = walk->input;
+	const struct image *input = walk->input.image;
 	struct image_patch range;
 	struct undo undo;
 	size_t pos = 0;
 	uint64_t at = 0;
 	bool found, ok;
 
-	if (!undo_find(walk->output, &undo, &found, err))
+	if (!undo_find(walk->output.image, &undo, &found, err))
 		return err_prefix(err, "undo record");
 	ok = found && undo.size == input->size;
 	for (size_t i = 0; ok && i < undo.n_ranges; i++) {
@@ -479,7 +479,7 @@ static bool check_undo(const struct walk *walk, struct err *err)
 bool insert_check(const struct image *input, const struct insert_plan *plan,
     const struct image *output, struct err *err)
 {
-	struct walk walk = {.input = input, .output = output};
+	struct walk walk = {.input = {.image = input}, .output = {.image = output}};
 	struct insert_slots slots;
 	bool ok = insert_slots_find(input, &slots, err) && check_plan(input, plan, err) &&
 		  check_bytes(plan, &walk, err) &&
@@ -492,6 +492,8 @@ bool insert_check(const struct image *input, const struct insert_plan *plan,
 		  check_at_phdr(input, plan, output, &slots, err) &&
 		  check_sframe(input, output, err) && check_undo(&walk, err);
 
+	image_window_free(&walk.input);
+	image_window_free(&walk.output);
 	/* A failure is this program's: the input is not to blame any more. */
 	if (!ok && err->kind != ERR_NOMEM)
 		err->kind = ERR_INTERNAL;

@@ -11,9 +11,10 @@
 #include <linux/fs.h>
 
 #include "base/newfile.h"
+#include "gen/elf/window.h"
 
-/* Small enough for a processor's cache, large enough for large pages in the kernel's. */
-#define COPY_CHUNK ((size_t)1 << 20)
+/* A smaller range is not made room for. */
+#define COPY_LARGE ((off_t)1 << 20)
 
 /* Errors that mean "not on this file system" rather than "the disk failed". */
 static bool is_refusal(int code)
@@ -30,7 +31,7 @@ static bool make_room(int fd, off_t off, off_t end, struct err *err)
 {
 	int failed;
 
-	if (end - off < (off_t)COPY_CHUNK)
+	if (end - off < COPY_LARGE)
 		return true;
 	do
 		failed = fallocate(fd, 0, off, end - off);
@@ -41,28 +42,21 @@ static bool make_room(int fd, off_t off, off_t end, struct err *err)
 	return true;
 }
 
-/*
- * Writes from the mapping, so that the bytes are copied once and their pages are there
- * when the copy is compared; by measurement it is also the fastest way. A page that
- * cannot be read makes the write fail, and not this program.
- */
 static bool copy_range(
     const struct image *image, int fd, off_t off, off_t end, struct err *err)
 {
-	if (!make_room(fd, off, end, err))
-		return false;
-	for (size_t n; off < end; off += (off_t)n) {
-		n = end - off < (off_t)COPY_CHUNK ? (size_t)(end - off) : COPY_CHUNK;
-		if (newfile_write_at(fd, image->bytes + off, n, (uint64_t)off, err))
-			continue;
-		if (errno != EFAULT)
-			return false;
-		return err_set(err, ERR_IO,
-		    "the input changed or cannot be read from 0x%jx on; run again"
-		    " when no program changes it",
-		    (uintmax_t)off);
+	struct image_window window = {.image = image};
+	bool ok = make_room(fd, off, end, err);
+
+	for (size_t n; ok && off < end; off += (off_t)n) {
+		const uint8_t *bytes;
+
+		n = (size_t)(end - off);
+		bytes = image_window_some(&window, (uint64_t)off, &n, err);
+		ok = bytes && newfile_write_at(fd, bytes, n, (uint64_t)off, err);
 	}
-	return true;
+	image_window_free(&window);
+	return ok;
 }
 
 /* Where files share their blocks until one is written to, nothing is copied. */

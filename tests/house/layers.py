@@ -30,14 +30,14 @@ gen/elf: . base cfi gen/arch
 gen/elf/object: base cfi gen/arch gen/elf sframe
 gen/sources/go: base cfi code
 gen/sources: base base/names cfi gen/arch gen/elf gen/elf/object gen/options gen/sources/go
-gen/rows: base base/names cfi gen/arch gen/elf/object gen/options gen/sources sframe sframe/compact
+gen/rows: base base/names cfi gen/arch gen/elf gen/elf/object gen/options gen/sources sframe sframe/compact
 gen/check: base cfi code gen/arch gen/rows gen/sources
 gen/check/derive: base cfi code gen/check gen/rows
 gen/insert: base gen/arch gen/elf gen/options
 gen/object: base gen/elf/object gen/insert gen/options gen/rows gen/sources sframe
-gen/verify: base cfi gen/arch gen/check gen/check/derive gen/elf/object gen/options gen/rows gen/sources sframe sframe/compact
+gen/verify: base cfi gen/arch gen/check gen/check/derive gen/elf gen/elf/object gen/options gen/rows gen/sources sframe sframe/compact
 gen/report: . base base/names cfi code gen/check gen/elf/object gen/insert gen/options gen/rows gen/sources gen/verify sframe sframe/compact
-gen: base gen/check gen/check/derive gen/insert gen/object gen/options gen/report gen/rows gen/sources gen/verify sframe
+gen: base gen/check gen/check/derive gen/elf gen/insert gen/object gen/options gen/report gen/rows gen/sources gen/verify sframe
 gen/lib: . base gen gen/arch gen/elf/object gen/report gen/sources gen/verify include
 cmd/common: base base/program include
 cmd/archive: base base/program include

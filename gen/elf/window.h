@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes of a file that are looked at once, mostly in their order: copied, compared, searched for padding. Mapping pages for
+ * one look costs more than reading them, and in a virtual machine five times as much.
+ */
+#ifndef GEN_ELF_WINDOW_H
+#define GEN_ELF_WINDOW_H
+
+#include "gen/elf/image.h"
+
+enum { IMAGE_WINDOW = 256 << 10 }; /* bytes; they stay in a processor's cache */
+
+/* Zeroed but for image. */
+struct image_window {
+	const struct image *image; /* borrowed */
+	uint8_t *bytes;		   /* IMAGE_WINDOW of them, or NULL */
+	uint64_t off;		   /* of the first in the file */
+	size_t size;		   /* that were read */
+};
+
+/*
+ * Gives bytes at an offset, as image->bytes has them; [off, off + size) is inside of the file. They stay until the next call. The first gives at
+ * least one, and sets *size to how many. NULL: ERR_IO, ERR_NOMEM.
+ */
+ATTR_MUST_CHECK const uint8_t *image_window_some(
+    struct image_window *window, uint64_t off, size_t *size, struct err *err);
+ATTR_MUST_CHECK const uint8_t *image_window_at(
+    struct image_window *window, uint64_t off, size_t size, struct err *err);
+/* True if size bytes are the same; false also where they cannot be read. */
+ATTR_MUST_CHECK bool image_window_same(struct image_window *a, uint64_t a_off,
+    struct image_window *b, uint64_t b_off, uint64_t size);
+void image_window_free(struct image_window *window);
+
+#endif
