@@ -342,9 +342,10 @@ static bool find_names(
 	for (size_t i = 0; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_name >= image->sections[names].hdr.sh_size)
 			return err_set(err, ERR_MALFORMED,
-			    "the name of section %zu is outside the name table and would "
-			    "change when the table grows",
-			    i);
+			    "the name of section %zu is at 0x%" PRIx32
+			    ", but the section name table has 0x%" PRIx64 " bytes",
+			    i, image->sections[i].hdr.sh_name,
+			    image->sections[names].hdr.sh_size);
 	slots->names = names;
 	return true;
 }

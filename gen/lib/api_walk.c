@@ -84,9 +84,8 @@ bool eh2sframe_rows_memory(const void *elf, size_t size,
 	ok = api_given(elf && module && module->path, &err);
 	if (ok && module->struct_size < sizeof(*module))
 		ok = err_set(&err, ERR_USAGE,
-		    "struct_size is %zu, and not the size of struct "
-		    "eh2sframe_walk_module",
-		    module->struct_size);
+		    "struct_size is %zu, and struct eh2sframe_walk_module has %zu bytes",
+		    module->struct_size, sizeof(*module));
 	if (!ok)
 		return api_return(false, &err, error);
 	file = walk_open(elf, size, module->path, error);
