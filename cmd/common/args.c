@@ -196,7 +196,7 @@ static const char *args_wrong(const struct args *args)
 	if (args->json && args->html)
 		return "give --json or --html, not both";
 	if (args->functions && (args->json || args->html))
-		return "--functions goes with text; --json and --html have them all";
+		return "--functions goes with text; --json and --html list all of them";
 	if (args->top && !args_has_table(args))
 		return "--top goes with the table of several files, which --functions, "
 		       "-v, --json and --html replace";

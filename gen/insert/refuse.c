@@ -57,8 +57,8 @@ static bool refuse_segment(
 	if (phdr->p_vaddr < *end)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "program header %zu: PT_LOAD at 0x%" PRIx64
-		    " starts below the end of the "
-		    "one before (0x%" PRIx64 "); they must ascend and not overlap",
+		    " starts below the end of the one before (0x%" PRIx64
+		    "), but they must ascend and not overlap",
 		    i, phdr->p_vaddr, *end);
 	*end = phdr_end;
 	return true;

@@ -471,7 +471,7 @@ void report_damage(const struct report *report, FILE *out)
 		fprintf(out,
 		    "%s: functions lie in more than one executable segment, so a kernel "
 		    "that "
-		    "validates sections refuses this one; lint: func-segment\n",
+		    "validates sections refuses this one; lint calls it func-segment\n",
 		    report->shown);
 	if (report->signature_void)
 		fprintf(out,

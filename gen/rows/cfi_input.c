@@ -170,7 +170,7 @@ bool cfi_input_defines(
 
 	if (version < abi->since)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "SFrame version %u is not defined for %s; --format=%u is", version,
+		    "SFrame version %u is not defined for %s; give --format=%u", version,
 		    arch->name, abi->since);
 	if (options->reader &&
 	    !reader_reads(options->reader->bit, version, arch->sframe_abi))
