@@ -108,8 +108,8 @@ static void help_all(FILE *out)
 	    "place",
 	    out);
 	help_line("  help [VERB]", "print the options of a verb", out);
-	fputs("\nA first word that is a verb is the verb; ./report is a file. Options of "
-	      "all verbs:\n",
+	fputs("\nA first word that is a verb is the verb; write ./report for a file. "
+	      "Options of all verbs:\n",
 	    out);
 	for (size_t i = 0; i < N_OPTIONS; i++)
 		if (!strcmp(args_options[i].verbs, "*"))
