@@ -252,7 +252,7 @@ def not_this_one():
                           (["--source=eh_frame", "--debug-dir=x"], "--debug-dir goes with --source=debug_frame"),
                           (["--source="], "give one or more of"), (["--source=eh_frame,"], "give one or more of"),
                           (["--source=go_home"], "give one or more of"), (["--debug-dir="], "has an empty name"),
-                          (["report", "--debug-file=x", "plain"], "--debug-dir is for several")):
+                          (["report", "--debug-file=x", "plain"], "give --debug-dir for several")):
         made = run(tool, *options, "plain", "out")
         check(made.returncode == 2 and said in made.stderr, f"{' '.join(options)}: status 2", made.stderr)
 
