@@ -120,7 +120,7 @@ static bool check_same_code(const struct image *input, const struct image *outpu
 		if (was && (!is || memcmp(was, is, func->size) != 0))
 			return err_set(err, ERR_MALFORMED,
 			    "the function at 0x%" PRIx64
-			    " has bytes at offset 0x%tx that an insertion changes: its "
+			    " has bytes at offset 0x%tx that an insertion changes: a "
 			    "program header is damaged",
 			    func->start, was - input->bytes);
 	}

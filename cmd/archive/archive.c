@@ -152,8 +152,7 @@ bool archive_open(
 	if (!archive->thin && memcmp(magic, "!<arch>\n", MAGIC) != 0)
 		return true;
 	if (regular_is_hollow(input->fd, &input->was, fd < 0))
-		return cmd_fail(error, EH2SFRAME_INPUT,
-		    "0x%jx " REGULAR_HOLLOW "; leave the file out",
+		return cmd_fail(error, EH2SFRAME_INPUT, "0x%jx " REGULAR_HOLLOW,
 		    (uintmax_t)input->was.st_size);
 	archive->size = (size_t)input->was.st_size;
 	archive->bytes = malloc(archive->size);

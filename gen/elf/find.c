@@ -327,7 +327,7 @@ bool image_eh_frame_readable(const struct image *image, size_t i, struct err *er
 		return image_section_cut(image, i, err);
 	if (section->hdr.sh_flags & SHF_COMPRESSED)
 		return err_set(err, ERR_UNSUPPORTED,
-		    ".eh_frame (section %zu) is compressed; no %s reads it", i,
+		    ".eh_frame (section %zu) is compressed, which no %s reads", i,
 		    image->ehdr.e_type == ET_REL ? "linker" : "loader");
 	return true;
 }
