@@ -118,7 +118,7 @@ static void report_compact(const struct report *report, FILE *out)
 	    (!new_boundaries && stats->n_before == stats->n_funcs))
 		return;
 	fprintf(out,
-	    "                 %s: %zu function%s fewer, %" PRIu64 " row%s fewer, %" PRIu64
+	    "                 %s: %zu fewer function%s, %" PRIu64 " fewer row%s, %" PRIu64
 	    " byte%s of padding covered\n",
 	    new_boundaries ? "new boundaries" : "joined", funcs, num_s(funcs), rows,
 	    num_s(rows), stats->padding_bytes, num_s(stats->padding_bytes));
