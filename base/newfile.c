@@ -50,7 +50,7 @@ static char *resolve_absolute(const char *path, struct err *err)
 	}
 	if (lstat(path, &st) == 0) {
 		err_set(err, ERR_UNSUPPORTED,
-		    "%s is a symbolic link to a file that does not exist", path);
+		    "%s is a symbolic link that leads nowhere; name a file", path);
 		return NULL;
 	}
 	dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -60,7 +60,7 @@ static char *resolve_absolute(const char *path, struct err *err)
 	else if (!target)
 		err_set_errno(err, "cannot write into %s", dir);
 	else if (!*base)
-		err_set(err, ERR_UNSUPPORTED, "%s is not the name of a file", path);
+		err_set(err, ERR_UNSUPPORTED, "%s is no file name; give one", path);
 	else if (asprintf(&whole, "%s/%s", target, base) < 0)
 		err_set_nomem(err);
 	free(dir);
@@ -165,7 +165,7 @@ static bool open_dir(struct newfile *output, struct err *err)
 	output->dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	free(dir);
 	return output->dirfd >= 0 ||
-	       err_set_errno(err, "cannot create a file in the directory of the output");
+	       err_set_errno(err, "cannot open the directory of %s", output->target);
 }
 
 static bool create_temp(struct newfile *output, bool plain, struct err *err)
@@ -188,7 +188,7 @@ static bool create_temp(struct newfile *output, bool plain, struct err *err)
 		output->temp = temp;
 		newfile_notify(output, true);
 	} else {
-		err_set_errno(err, "cannot create a file in the directory of the output");
+		err_set_errno(err, "cannot create a file beside %s", output->target);
 		free(temp);
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -241,7 +241,7 @@ bool newfile_take(struct newfile *output, void **bytes, size_t *size, struct err
 			free(copy);
 			return n ? err_set_errno(err, "cannot read the output")
 				 : err_set(err, ERR_IO,
-				       "the output became shorter while it was read");
+				       "the output shrank while it was read");
 		}
 		at += (size_t)n;
 	}

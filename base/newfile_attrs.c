@@ -151,9 +151,8 @@ static bool copy_owner(int fd, const struct stat *like, bool privileged, struct 
 		return err_set_errno(err, "cannot set the owner of the output");
 	if (privileged)
 		return err_set(err, ERR_IO,
-		    "cannot give the output the owner %ju:%ju, and the file is "
-		    "setuid, setgid or "
-		    "has capabilities; run as that user or root",
+		    "cannot make %ju:%ju the owner of the output, which is setuid, "
+		    "setgid or has capabilities; run as that user or root",
 		    (uintmax_t)like->st_uid, (uintmax_t)like->st_gid);
 	/* Perhaps we may set the group alone. Otherwise keep neither, as cp -p does. */
 	if (fchown(fd, (uid_t)-1, like->st_gid) < 0 && errno != EPERM && errno != EINVAL)
@@ -166,7 +165,7 @@ static bool drop_acl(int fd, struct err *err)
 {
 	if (fremovexattr(fd, ACL) == 0 || errno == ENODATA || errno == EOPNOTSUPP)
 		return true;
-	return err_set_errno(err, "cannot remove the ACL of the directory");
+	return err_set_errno(err, "cannot remove the ACL that the directory gave");
 }
 
 bool newfile_same_acl(int a, int b)
@@ -210,7 +209,9 @@ bool newfile_copy_attrs(int fd, int like_fd, struct err *err)
 	if (fstat(fd, &st) < 0)
 		return err_set_errno(err, "cannot stat the output");
 	if ((st.st_mode & MODE_BITS) != mode)
-		return err_set(err, ERR_IO, "the output has mode %04o instead of %04o",
+		return err_set(err, ERR_IO,
+		    "the output has mode %04o instead of %04o; run as root or as a "
+		    "member of its group",
 		    (unsigned int)(st.st_mode & MODE_BITS), (unsigned int)mode);
 	return true;
 }

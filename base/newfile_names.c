@@ -49,7 +49,7 @@ static int open_name(const struct newfile *output, uint32_t k, const char **base
 	*base = newfile_base(output->target);
 	fd = fcntl(output->dirfd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
-		err_set_errno(err, "cannot open the directory of the output");
+		err_set_errno(err, "cannot open the directory of %s", output->target);
 	return fd;
 }
 

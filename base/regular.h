@@ -36,7 +36,7 @@ ATTR_MUST_CHECK ssize_t regular_read(int fd, void *to, size_t size, uint64_t off
 ATTR_MUST_CHECK bool regular_is_hollow(int fd, const struct stat *st, bool may_move);
 #define REGULAR_HOLLOW                                                                   \
 	"bytes of which more than 63 in 64 are holes, as a truncated or damaged copy "   \
-	"has"
+	"has; copy the file again or leave it out"
 
 /* True if nothing has been written to a file, and no other is in its place. */
 ATTR_MUST_CHECK bool regular_is_same(const struct stat *was, const struct stat *is);

@@ -50,6 +50,6 @@ bool stream_end(struct stream *stream, bool ok, struct err *err)
 	failed |= fclose(stream->file) != 0;
 	stream_locale_end(stream);
 	if (ok && (failed || stream->stopped))
-		return err_set(err, ERR_IO, "the text could not be written");
+		return err_set(err, ERR_IO, "cannot write the text");
 	return ok;
 }

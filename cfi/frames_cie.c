@@ -71,7 +71,7 @@ static cie_fault read_augmentation_letters(struct rd *rd, const struct cfi_secti
 			hidden = true;
 		}
 	}
-	return rd->failed ? "augmentation data passes its end" : NULL;
+	return rd->failed ? "augmentation data ends too early" : NULL;
 }
 
 /* .debug_frame is not loaded: nothing is relative to its place, nor to what is. */

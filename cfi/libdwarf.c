@@ -206,7 +206,8 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 	if (cfi_section_debug(&reader->section) && start >= UINT64_MAX - 1)
 		return true;
 	if (__builtin_add_overflow(start, range, &t->end))
-		return err_set(err, ERR_UNSUPPORTED, "libdwarf: an FDE wraps around");
+		return err_set(err, ERR_UNSUPPORTED,
+		    "libdwarf: an FDE wraps around; leave out --witness=libdwarf");
 	*end = t->end;
 	if (!ra_column(&reader->same, fde, &ra, err))
 		return false;

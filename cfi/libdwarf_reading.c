@@ -131,10 +131,12 @@ static const object_methods libdwarf_methods = {
 bool cfi_libdwarf_refuse(const struct reading *r, int status, Dwarf_Error error,
     const char *what, struct err *err)
 {
-	if (status != DW_DLV_ERROR)
-		return err_set(err, ERR_UNSUPPORTED, "libdwarf: %s: no entry", what);
-	err_set(err, ERR_UNSUPPORTED, "libdwarf: %s: %s", what, dwarf_errmsg(error));
-	dwarf_dealloc_error(r->dbg, error);
+	const bool failed = status == DW_DLV_ERROR;
+
+	err_set(err, ERR_UNSUPPORTED, "libdwarf: %s: %s; leave out --witness=libdwarf",
+	    what, failed ? dwarf_errmsg(error) : "no entry");
+	if (failed)
+		dwarf_dealloc_error(r->dbg, error);
 	return false;
 }
 

@@ -338,8 +338,8 @@ static void run_tell_debug_dir(const char *folder)
 	if (!why)
 		return;
 	cmd_fail(&error, EH2SFRAME_DONE,
-	    "--debug-dir cannot be used: %s; debug files are not found there; name "
-	    "another folder",
+	    "cannot be used as --debug-dir: %s; no debug file is found there, so name "
+	    "another directory",
 	    strerror(why));
 	print_error(folder, &error);
 }

@@ -21,8 +21,8 @@ static bool convert_patterns(const struct conversion *conv, struct err *err)
 	if (strcmp(option, "exclude-symbol") != 0 || !few)
 		few = "";
 	else
-		few = strcmp(few, "none") ? ", and the file has only dynamic symbols"
-					  : ", for the file has no symbols";
+		few = strcmp(few, "none") ? ", because the file has only dynamic symbols"
+					  : ", because the file has no symbols";
 	return err_set(err, ERR_USAGE,
 	    "--%s=%.200s matches no function with CFI%s; --allow-unmatched permits it",
 	    option, pattern, few);

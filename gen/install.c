@@ -126,7 +126,7 @@ static bool check_same_code(const struct image *input, const struct image *outpu
 				&after, (uint64_t)(is - output->bytes), func->size)) ||
 		     err_set(err, ERR_MALFORMED,
 			 "the function at 0x%" PRIx64
-			 " has bytes at offset 0x%tx that an insertion changes: its "
+			 " has bytes at offset 0x%tx that an insertion changes: a "
 			 "program header is damaged",
 			 func->start, was - input->bytes);
 	}

@@ -75,7 +75,8 @@ bool sf_join_add(
 	}
 	if (!same_kind(&join->kind, view))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "the .sframe sections have different versions or machines");
+		    "the .sframe sections differ: version %u or %u, flags 0x%x or 0x%x",
+		    join->kind.version, view->version, join->kind.flags, view->flags);
 	for (uint32_t i = 0; i < view->n_funcs; i++)
 		if (!(gone && gone[i]) && !join_add_func(join, view, i, err))
 			return false;

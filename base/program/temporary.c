@@ -130,7 +130,8 @@ static bool fault_is_stack(const siginfo_t *info)
 static void fault_on_signal(int sig, siginfo_t *info, void *context)
 {
 	static atomic_flag first = ATOMIC_FLAG_INIT;
-	const char *text = "eh2sframe: a bug: a fault ended the program\n";
+	const char *text =
+	    "eh2sframe: a bug: a fault ended the program; report this with the file\n";
 	int status = EH2SFRAME_BUG;
 
 	(void)context;
@@ -145,8 +146,8 @@ static void fault_on_signal(int sig, siginfo_t *info, void *context)
 		       "\"ulimit -s\"\n";
 		status = EH2SFRAME_NO_MEMORY;
 	} else if (sig == SIGBUS && info->si_code > 0) {
-		text = "eh2sframe: a file became shorter while it was read, or cannot be "
-		       "read\n";
+		text = "eh2sframe: a file shrank while it was read, or cannot be read; "
+		       "run again when no program changes it\n";
 		status = EH2SFRAME_IO;
 	}
 	(void)!write(STDERR_FILENO, text, strlen(text));

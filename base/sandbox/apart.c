@@ -175,7 +175,7 @@ bool apart_run(const int *files, size_t n_files, apart_work_fn *work, void *cont
 		if (i != APART_OUT)
 			apart_close(fds[i]);
 	if (child < 0)
-		ok = err_set_errno(err, "a process to read the file cannot be started");
+		ok = err_set_errno(err, "cannot start a process to read the file");
 	else
 		ok = apart_wait(child, ends[0], limits, err) &&
 		     apart_map(memory, least, answer, err);

@@ -152,8 +152,7 @@ bool archive_open(
 	if (!archive->thin && memcmp(magic, "!<arch>\n", MAGIC) != 0)
 		return true;
 	if (regular_is_hollow(input->fd, &input->was, fd < 0))
-		return cmd_fail(error, EH2SFRAME_INPUT,
-		    "0x%jx " REGULAR_HOLLOW "; leave the file out",
+		return cmd_fail(error, EH2SFRAME_INPUT, "0x%jx " REGULAR_HOLLOW,
 		    (uintmax_t)input->was.st_size);
 	archive->size = (size_t)input->was.st_size;
 	archive->bytes = malloc(archive->size);
@@ -266,8 +265,8 @@ bool archive_write_member(struct archive_writer *writer, size_t i, const void *b
 	if (snprintf(number, sizeof(number), "%-*zu", SIZE_SIZE, head - HEADER + size) !=
 	    SIZE_SIZE)
 		return cmd_fail(error, EH2SFRAME_INPUT,
-		    "a new member has more bytes than an archive can say; leave the file "
-		    "out");
+		    "a new member has more bytes than an archive can count; leave the "
+		    "file out");
 	memcpy(header + SIZE_AT, number, SIZE_SIZE);
 	return archive_put(writer, header, head, writer->at, error) &&
 	       archive_put(writer, bytes, size, writer->at, error) &&

@@ -88,7 +88,7 @@ static bool file_has_all_names(const struct batch_file *file,
 		return cmd_fail(error, EH2SFRAME_INPUT,
 		    "has %ju hard links, of which %" PRIu32
 		    " %s below the named paths and not excluded; rewriting it would "
-		    "separate them",
+		    "separate them; name the others, too, or exclude the file",
 		    (uintmax_t)made->was.st_nlink, file->n, file->n == 1 ? "is" : "are");
 	return true;
 }
@@ -119,8 +119,8 @@ static bool file_lock(const struct batch_file *file, const struct file_state *ma
 {
 	return file->n == 1 || flock(made->fd, LOCK_EX | LOCK_NB) == 0 ||
 	       errno != EWOULDBLOCK ||
-	       cmd_fail(
-		   error, EH2SFRAME_IO, "another process has locked it; left as it is");
+	       cmd_fail(error, EH2SFRAME_IO,
+		   "another process has locked it; left as it is, run again");
 }
 
 /* A new file on its way to the names of the old one. */

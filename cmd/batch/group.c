@@ -162,7 +162,7 @@ static int batch_step_down(const struct batch_tree *tree, const struct batch_dir
 		cmd_fail_errno(err, "cannot open the directory");
 	} else if (!batch_is_dir(fd, dir)) {
 		cmd_fail(err, EH2SFRAME_IO,
-		    "another program replaced the directory after it was listed");
+		    "another process replaced the directory meanwhile; run again");
 		close(fd);
 		fd = -1;
 	}

@@ -132,7 +132,8 @@ static void pool_blame(int how, bool broken, struct eh2sframe_error *why)
 	/* SIGBUS comes from reading mapped bytes that are gone. On these machines nothing else ends so. */
 	else if (sig == SIGBUS)
 		cmd_fail(why, EH2SFRAME_IO,
-		    "became shorter while it was read, or cannot be read; left as it is");
+		    "shrank while it was read, or cannot be read; left as it is, run "
+		    "again");
 	else if (sig)
 		cmd_fail(why, EH2SFRAME_BUG,
 		    "signal %d (%s) ended its process; report this with the file", sig,

@@ -176,8 +176,7 @@ static bool batch_refuse_dir(struct batch_tree *tree, const struct batch_dir *di
 	    "%s; it is not searched: name a directory further down",
 	    dir->depth > BATCH_MAX_DEPTH
 		? "more than 256 levels below the named path"
-		: "a path of more than 3839 bytes, so that files in it have none that "
-		  "can be opened");
+		: "a path of more than 3839 bytes, too long to open files in it");
 	return batch_add_fault(tree, dir->path, &why);
 }
 

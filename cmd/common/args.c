@@ -194,15 +194,15 @@ static bool args_own(struct args *args, enum option_id id, const char *value,
 static const char *args_wrong(const struct args *args)
 {
 	if (args->json && args->html)
-		return "give --json or --html";
+		return "give --json or --html, not both";
 	if (args->functions && (args->json || args->html))
-		return "--functions goes with text; --json and --html have them all";
+		return "--functions goes with text; --json and --html list all of them";
 	if (args->top && !args_has_table(args))
 		return "--top goes with the table of several files, which --functions, "
 		       "-v, --json and --html replace";
 	if (args->debug_file && args->n_paths > 1 && args->verb != VERB_CONVERT &&
 	    args->verb != VERB_SECTION)
-		return "--debug-file is of one program; --debug-dir is for several";
+		return "--debug-file is for one program; give --debug-dir for several";
 	if (args->objects && args->verb == VERB_CONVERT && !args->modules &&
 	    !args->reader)
 		return "--objects needs --format=N, the version that the linker takes";

@@ -96,7 +96,7 @@ static void help_all(FILE *out)
 	    "       eh2sframe VERB [OPTION...] PATH...\n"
 	    "\n"
 	    "SFrame is a table by which profilers find the callers of a function. "
-	    "eh2sframe makes it of the\n"
+	    "eh2sframe makes it from the\n"
 	    ".eh_frame, .debug_frame or Go table of a finished ELF file. IN and OUT may "
 	    "be the same path, and\n"
 	    "OUT may be a directory.\n"
@@ -104,11 +104,12 @@ static void help_all(FILE *out)
 	    out);
 	help_uses(false, out);
 	help_line("  tree VERB PATH...",
-	    "do a verb to every ELF file below the paths, convert and remove in place",
+	    "run VERB on every ELF file below the paths; convert and remove work in "
+	    "place",
 	    out);
 	help_line("  help [VERB]", "print the options of a verb", out);
-	fputs("\nA first word that is a verb is the verb; ./report is a file. Options of "
-	      "all verbs:\n",
+	fputs("\nA first word that is a verb is the verb; write ./report for a file. "
+	      "Options of all verbs:\n",
 	    out);
 	for (size_t i = 0; i < N_OPTIONS; i++)
 		if (!strcmp(args_options[i].verbs, "*"))

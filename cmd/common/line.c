@@ -163,7 +163,7 @@ static bool line_is_verb(const struct args_line *line, const char *name,
 
 	if (there)
 		snprintf(text, sizeof(text),
-		    "no option --%s, the verb is there already%s%s%s", name,
+		    "no option --%s, because the verb is given already%s%s%s", name,
 		    *form ? "; did you mean " : "", form, *form ? "?" : "");
 	else if (has_form)
 		snprintf(

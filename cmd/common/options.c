@@ -9,7 +9,7 @@
 
 const struct args_use args_uses[] = {
     {"convert", "IN OUT", "IN and OUT", 2, 2, VERB_CONVERT, false,
-	"write OUT, which is IN plus .sframe; the word can be left out"},
+	"write OUT, which is IN plus .sframe; the word convert can be left out"},
     {"section", "IN OUT", "IN and OUT", 2, 2, VERB_SECTION, false,
 	"write the bare bytes of the section to OUT"},
     {"remove", "IN OUT", "IN and OUT", 2, 2, VERB_REMOVE, false,
@@ -31,7 +31,7 @@ const struct args_use args_uses[] = {
     {"tree convert", "PATH...", "at least one path", 1, ANY, VERB_CONVERT, true,
 	"convert in place every ELF file below the paths"},
     {"tree remove", "PATH...", "at least one path", 1, ANY, VERB_REMOVE, true,
-	"take out again what this program added"},
+	"take out the .sframe that this program added"},
     {"tree report", "PATH...", "at least one path", 1, ANY, VERB_REPORT, true,
 	"show what conversions would cover; change nothing"},
     {"tree verify", "PATH...", "at least one path", 1, ANY, VERB_VERIFY, true,

@@ -70,8 +70,10 @@ bool report_gate_judge(
 		return false;
 	/* A file that failed or was passed over says nothing about functions. */
 	if (!old || (!old->counted && !old->has_faults))
-		return !gate->alone || cmd_fail(error, EH2SFRAME_USAGE,
-					   "%s does not have this file", gate->path);
+		return !gate->alone ||
+		       cmd_fail(error, EH2SFRAME_USAGE,
+			   "%s does not have this file; give a report that has it",
+			   gate->path);
 	if (check && !old->has_faults)
 		return cmd_fail(error, EH2SFRAME_INPUT,
 		    "%s does not list what the code contradicts in this file; make it "
@@ -203,7 +205,7 @@ int report_gate_print(struct report_gate *gate, bool quiet)
 		return EH2SFRAME_DONE;
 	cmd_fail(&error, EH2SFRAME_USAGE, "--baseline does not have %zu file%s%s",
 	    gate->missing, num_s(gate->missing),
-	    gate->compared ? ", not compared" : "; no file was compared");
+	    gate->compared ? "; not compared" : "; give a report of these files");
 	print_error(gate->path, &error);
 	return gate->compared ? EH2SFRAME_DONE : EH2SFRAME_USAGE;
 }

@@ -32,7 +32,8 @@ struct reader {
 
 static bool reader_fail(const struct reader *in, struct eh2sframe_error *err)
 {
-	return cmd_fail(err, EH2SFRAME_INPUT, "not a JSON report: byte %zu", in->at);
+	return cmd_fail(
+	    err, EH2SFRAME_INPUT, "not a JSON report: damaged at byte %zu", in->at);
 }
 
 /* Returns the next sign that is not a blank; 0 at the end. */
@@ -117,7 +118,7 @@ static bool reader_schema(const json_t *value, struct eh2sframe_error *err)
 	return !value || json_integer_value(value) == REPORT_SCHEMA ||
 	       cmd_fail(err, EH2SFRAME_INPUT,
 		   "its member \"schema\" is not %d: the report is of another version "
-		   "of this program; read it by that version",
+		   "of this program; read it with that version",
 		   REPORT_SCHEMA);
 }
 
@@ -184,7 +185,7 @@ static bool reader_document(struct reader *in, struct eh2sframe_error *err)
 	if (in->is_ours && in->has_files)
 		return true;
 	return cmd_fail(err, EH2SFRAME_INPUT,
-	    "not a report of this program: it needs the tool \"eh2sframe\" and files");
+	    "not a report of this program: it lacks the tool \"eh2sframe\", or files");
 }
 
 /* Reads a file that cannot be mapped: a pipe, for one. */

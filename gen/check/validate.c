@@ -291,11 +291,11 @@ static bool validate_has_code(
 	for (size_t i = 0; i < ranges->n; i++)
 		if (image_at_addr(image, ranges->list[i].start, 1))
 			return true;
-	return !ranges->n ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "the file has no bytes of the code at 0x%" PRIx64
-		   " and no others that its CFI describes; check the file with the code",
-		   ranges->list[0].start);
+	return !ranges->n || err_set(err, ERR_UNSUPPORTED,
+				 "the file has no bytes for the code at 0x%" PRIx64
+				 ", nor for any other that its CFI describes; check the "
+				 "file that has them",
+				 ranges->list[0].start);
 }
 
 bool validate_all(const struct image *image, const struct cfi_input *input,

@@ -82,7 +82,7 @@ static bool part_fits(const struct part *part, uint64_t end, struct err *err)
 	return (part->addr % WORD == 0 && part->size % WORD == 0) ||
 	       err_set(err, ERR_UNSUPPORTED,
 		   ".eh_frame (section %zu, 0x%" PRIx64 " bytes at address 0x%" PRIx64
-		   ") is not of whole words, and there is another .eh_frame",
+		   ") does not consist of whole words, and there is another .eh_frame",
 		   part->index, part->size, part->addr);
 }
 

@@ -81,20 +81,24 @@ const GElf_Phdr *image_code_segment(
 	return NULL;
 }
 
+bool image_section_cut(const struct image *image, size_t i, struct err *err)
+{
+	const struct image_section *section = &image->sections[i];
+
+	return err_set(err, ERR_MALFORMED,
+	    "section %zu (%.60s, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+	    ") reaches past the end of the file (0x%zx): truncated or damaged; rebuild "
+	    "the file or copy it again",
+	    i, section->name, section->hdr.sh_size, section->hdr.sh_offset, image->size);
+}
+
 bool image_section_inside(const struct image *image, size_t i, struct err *err)
 {
 	const struct image_section *section = &image->sections[i];
 	const GElf_Shdr *hdr = &section->hdr;
 
-	if (section->data || hdr->sh_type == SHT_NULL || hdr->sh_type == SHT_NOBITS ||
-	    !hdr->sh_size)
-		return true;
-	return err_set(err, ERR_MALFORMED,
-	    "section %zu (%s, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-	    ") reaches past the end of the file (0x%zx): truncated or damaged; rebuild "
-	    "the "
-	    "file or copy it again",
-	    i, section->name, hdr->sh_size, hdr->sh_offset, image->size);
+	return section->data || hdr->sh_type == SHT_NULL || hdr->sh_type == SHT_NOBITS ||
+	       !hdr->sh_size || image_section_cut(image, i, err);
 }
 
 bool image_is_zero(const struct image *image, uint64_t off, uint64_t end)
@@ -320,13 +324,10 @@ bool image_eh_frame_readable(const struct image *image, size_t i, struct err *er
 	const struct image_section *section = &image->sections[i];
 
 	if (!section->data)
-		return err_set(err, ERR_MALFORMED,
-		    ".eh_frame (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-		    ") reaches past the end of the file",
-		    i, section->hdr.sh_size, section->hdr.sh_offset);
+		return image_section_cut(image, i, err);
 	if (section->hdr.sh_flags & SHF_COMPRESSED)
 		return err_set(err, ERR_UNSUPPORTED,
-		    ".eh_frame (section %zu) is compressed; no %s reads it", i,
+		    ".eh_frame (section %zu) is compressed, which no %s reads", i,
 		    image->ehdr.e_type == ET_REL ? "linker" : "loader");
 	return true;
 }
@@ -420,11 +421,7 @@ bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t
 		    section->hdr.sh_type == SHT_NOBITS)
 			continue;
 		if (!section->data)
-			return err_set(err, ERR_MALFORMED,
-			    ".sframe (section %zu, 0x%" PRIx64
-			    " bytes at offset 0x%" PRIx64
-			    ") reaches past the end of the file",
-			    i, section->hdr.sh_size, section->hdr.sh_offset);
+			return image_section_cut(image, i, err);
 		*data = section->data;
 		*size = (size_t)section->hdr.sh_size;
 		*addr = section->hdr.sh_addr;

@@ -33,7 +33,7 @@ static bool check_archive(const uint8_t *start, struct err *err)
 		return true;
 	return err_set(err, ERR_UNSUPPORTED,
 	    "this is an archive; convert, remove, report, verify, lint and check take "
-	    "one alone, and ar x extracts objects for all else");
+	    "one if it is the only input; for all else extract its members with ar x");
 }
 
 /* An archive without members is shorter than an ELF header. */
@@ -158,8 +158,7 @@ static bool check_header(const struct image *image, struct err *err)
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN && ehdr->e_type != ET_REL)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "ELF header: file type 0x%x at offset 0x10 is not a program, "
-		    "shared library "
-		    "or object",
+		    "shared library or object",
 		    ehdr->e_type);
 	if (!arch_find(ehdr->e_machine, image->big_endian))
 		return refuse_machine(image, false, err);
@@ -182,7 +181,7 @@ static bool check_table(const struct image *image, const char *what, uint64_t of
 		return err_set(err, ERR_MALFORMED,
 		    "the %s header table (%" PRIu64 " entries at offset 0x%" PRIx64
 		    ") reaches past the end of the file (0x%zx): truncated or "
-		    "damaged",
+		    "damaged; rebuild the file or copy it again",
 		    what, n, off, image->size);
 	return true;
 }
@@ -217,8 +216,7 @@ static bool count_entries(struct image *image, struct err *err)
 	} else if (n_phdrs == PN_XNUM) {
 		return err_set(err, ERR_MALFORMED,
 		    "ELF header: the number of program headers is in section header "
-		    "0, which does "
-		    "not exist");
+		    "0, which does not exist");
 	}
 	if (n_sections && !check_table(image, "section", ehdr->e_shoff, n_sections,
 			      ehdr->e_shentsize, SHDR_SIZE, err))

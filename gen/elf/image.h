@@ -152,6 +152,8 @@ const GElf_Phdr *image_segment_find(const struct image *image, uint32_t type);
  * would become its. */
 ATTR_MUST_CHECK bool image_section_inside(
     const struct image *image, size_t i, struct err *err);
+/* The error of a section whose bytes are not all in the file; always false. */
+bool image_section_cut(const struct image *image, size_t i, struct err *err);
 
 /* True if the file bytes [off, end), which are inside of it, are zeros only. */
 bool image_is_zero(const struct image *image, uint64_t off, uint64_t end);

@@ -211,7 +211,9 @@ static bool restore_original(
 		if (i >= IMAGE_MAX_RESTORED ||
 		    !num_range_inside(patch->off, patch->size, image->size))
 			return err_set(err, ERR_MALFORMED,
-			    "the record's ranges are outside of the original file");
+			    "range %zu of the undo record is outside of the original "
+			    "file",
+			    i);
 		if (!image_own(image, map + patch->off, patch->size, err))
 			return false;
 	}

@@ -122,8 +122,9 @@ static bool check_bytes(
 	if (ok && edits && !table_first)
 		ok = same_until(walk, table, table_size);
 	if (!ok || !same_until(walk, input->size, 0))
-		return err_set(
-		    err, ERR_INTERNAL, "an original byte differs in the output");
+		return err_set(err, ERR_INTERNAL,
+		    "an original byte differs in the output from offset 0x%zx on",
+		    walk->at);
 	return true;
 }
 

@@ -29,7 +29,7 @@ static bool refuse_segment(
 		    "program header %zu: PT_LOAD (0x%" PRIx64
 		    " bytes at offset 0x%" PRIx64
 		    ") reaches past the end of the file (0x%zx): truncated or "
-		    "damaged",
+		    "damaged; rebuild the file or copy it again",
 		    i, phdr->p_filesz, phdr->p_offset, image->size);
 	if (phdr->p_filesz > phdr->p_memsz ||
 	    __builtin_add_overflow(phdr->p_vaddr, phdr->p_memsz, &phdr_end))
@@ -57,8 +57,8 @@ static bool refuse_segment(
 	if (phdr->p_vaddr < *end)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "program header %zu: PT_LOAD at 0x%" PRIx64
-		    " starts below the end of the "
-		    "one before (0x%" PRIx64 "); they must ascend and not overlap",
+		    " starts below the end of the one before (0x%" PRIx64
+		    "), but they must ascend and not overlap",
 		    i, phdr->p_vaddr, *end);
 	*end = phdr_end;
 	return true;

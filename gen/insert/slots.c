@@ -342,9 +342,10 @@ static bool find_names(
 	for (size_t i = 0; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_name >= image->sections[names].hdr.sh_size)
 			return err_set(err, ERR_MALFORMED,
-			    "the name of section %zu is outside the name table and would "
-			    "change when the table grows",
-			    i);
+			    "the name of section %zu is at 0x%" PRIx32
+			    ", but the section name table has 0x%" PRIx64 " bytes",
+			    i, image->sections[i].hdr.sh_name,
+			    image->sections[names].hdr.sh_size);
 	slots->names = names;
 	return true;
 }
@@ -377,13 +378,13 @@ bool insert_slots_find(
 	    .loader = image_is_loader(image)};
 	if (image->n_phdrs + MAX_ADDED > IMAGE_MAX_PHDRS)
 		return err_set(err, ERR_LIMIT,
-		    "%zu program headers; with the new ones there are more than %d, "
-		    "which loaders refuse",
+		    "%zu program headers, and with the new ones more than the %d that "
+		    "loaders take",
 		    image->n_phdrs, IMAGE_MAX_PHDRS);
 	if (image->n_sections + MAX_ADDED >= SHN_LORESERVE)
 		return err_set(err, ERR_LIMIT,
-		    "%zu sections; with the new ones there are more than the %d that the "
-		    "ELF header can count",
+		    "%zu sections, and with the new ones more than the %d that the ELF "
+		    "header can count",
 		    image->n_sections, SHN_LORESERVE - 1);
 	find_phdrs(image, slots);
 	for (size_t i = 1; i < image->n_sections; i++) {

@@ -208,8 +208,9 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 	}
 	if (!open_record(image, &footer, undo) || !tables_unchanged(image, &footer, undo))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "the header tables have changed since, so the record before offset "
-		    "0x%" PRIx64 " is void; --refresh replaces the section, objcopy "
+		    "the header tables have changed since, so the undo record before "
+		    "offset 0x%" PRIx64
+		    " is void; --refresh replaces the section, objcopy "
 		    "--remove-section .sframe FILE NEW removes it",
 		    footer_off(image) + INSERT_FOOTER_SIZE);
 	*found = true;

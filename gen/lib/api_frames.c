@@ -13,8 +13,8 @@ static bool api_frames_known(const struct eh2sframe_frames *frames, struct err *
 
 	if (frames->struct_size < sizeof(*frames))
 		return err_set(err, ERR_USAGE,
-		    "struct_size is %zu, and not the size of struct eh2sframe_frames",
-		    frames->struct_size);
+		    "struct_size is %zu, and struct eh2sframe_frames has %zu bytes",
+		    frames->struct_size, sizeof(*frames));
 	for (size_t i = sizeof(*frames); i < frames->struct_size; i++)
 		if (bytes[i] != 0)
 			return err_set(err, ERR_USAGE,
@@ -32,7 +32,7 @@ static bool api_frames_given(
 	if (!api_frames_known(frames, err))
 		return false;
 	if (frames->big_endian > 1)
-		return err_set(err, ERR_USAGE, "big_endian is %u, and neither 0 nor 1",
+		return err_set(err, ERR_USAGE, "big_endian is %u; set it to 0 or 1",
 		    (unsigned int)frames->big_endian);
 	return frames->machine <= UINT16_MAX ||
 	       err_set(err, ERR_USAGE, "e_machine %u has more than 16 bits",

@@ -37,9 +37,8 @@ bool eh2sframe_rows(const struct eh2sframe_file *file,
 
 	if (ok && module->struct_size < sizeof(*module))
 		ok = err_set(&err, ERR_USAGE,
-		    "struct_size is %zu, and not the size of struct "
-		    "eh2sframe_walk_module",
-		    module->struct_size);
+		    "struct_size is %zu, and struct eh2sframe_walk_module has %zu bytes",
+		    module->struct_size, sizeof(*module));
 	if (!ok)
 		return api_return(false, &err, error);
 	result = eh2sframe_convert(file, NULL, error);

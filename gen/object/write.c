@@ -183,14 +183,14 @@ static bool names_end(
 
 	if (!size || names->data[size - 1] != '\0')
 		return err_set(err, ERR_MALFORMED,
-		    "the names of sections (0x%" PRIx64 " bytes at offset 0x%" PRIx64
-		    ") do not end with a zero byte",
+		    "the section name table (0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    ") does not end with a zero byte",
 		    size, names->hdr.sh_offset);
 	for (size_t i = 0; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_name >= size)
 			return err_set(err, ERR_MALFORMED,
 			    "the name of section %zu is at 0x%" PRIx32
-			    ", and the names have 0x%" PRIx64 " bytes",
+			    ", but the section name table has 0x%" PRIx64 " bytes",
 			    i, image->sections[i].hdr.sh_name, size);
 	return true;
 }
@@ -213,7 +213,9 @@ static bool tail_names(struct tail *tail, struct err *err)
 	if (tail->image->names >= tail->image->n_sections ||
 	    !tail->image->sections[tail->image->names].data)
 		return err_set(err, ERR_MALFORMED,
-		    "section %zu is not a table of section names", tail->image->names);
+		    "the section name table is section %zu, which is not a string table "
+		    "inside the file",
+		    tail->image->names);
 	old = &tail->image->sections[tail->image->names];
 	if (!names_end(tail->image, old, err))
 		return false;

@@ -312,7 +312,7 @@ static bool options_apply(struct options *options, enum option_id id, const char
 	case OPTION_DEBUG_DIR:
 		return options_path("debug-dir", value, &options->debug_dir, err);
 	}
-	return err_set(err, ERR_INTERNAL, "option %d", (int)id);
+	return err_set(err, ERR_INTERNAL, "nothing reads option %d", (int)id);
 }
 
 bool options_set(
@@ -365,14 +365,14 @@ bool options_check(const struct options *options, struct err *err)
 	if (!options->prove && options->witness != WITNESS_OWN)
 		return err_set(err, ERR_USAGE,
 		    "--witness says what a proof compares with, and --no-verify leaves "
-		    "the proof out");
+		    "the proof out; give one of them");
 	if (options->coverage_of_given && options->min_coverage < 0.0)
 		return err_set(
 		    err, ERR_USAGE, "--min-coverage-of goes with --min-coverage");
 	if ((options->debug_file || options->debug_dir) &&
 	    !(options->sources & SOURCE_BIT(SOURCE_DEBUG_FRAME)))
 		return err_set(err, ERR_USAGE,
-		    "--%s goes with --source=debug_frame, which is not in the list",
+		    "--%s goes with --source=debug_frame, which --source does not name",
 		    options->debug_file ? "debug-file" : "debug-dir");
 	return true;
 }

@@ -85,9 +85,9 @@ void report_eh_frame(const struct report *report, FILE *out)
 		return;
 	fputs("  " READER_EH_FRAME " ", out);
 	eh_frame_share(result, out);
-	fprintf(out, "%s\n                 .sframe v%u has %" PRIu64 " byte%s %s",
+	fprintf(out, "%s\n                 .sframe v%u covers %" PRIu64 " %s byte%s",
 	    result->lacks_hdr ? "; only .eh_frame_hdr is missing" : "", report->version,
-	    differ, num_s(differ), covered < walked ? "fewer" : "more");
+	    differ, covered < walked ? "fewer" : "more", num_s(differ));
 	if (report->coverage.n_calls)
 		fprintf(out, "; .eh_frame has no row behind %zu last call%s",
 		    report->coverage.n_calls, num_s(report->coverage.n_calls));

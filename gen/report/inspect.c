@@ -69,7 +69,7 @@ static void report_verify_print(const struct options *options, const char *path,
 	    num_s(result->n_differences));
 	report_held(&result->held, out);
 	fprintf(
-	    out, "; %" PRIu64 " could have a row and have none", result->missing_bytes);
+	    out, "; %" PRIu64 " could have a row but have none", result->missing_bytes);
 	if (result->padding_bytes)
 		fprintf(out, "; %" PRIu64 " byte%s of padding between functions",
 		    result->padding_bytes, num_s(result->padding_bytes));

@@ -118,7 +118,7 @@ static void report_compact(const struct report *report, FILE *out)
 	    (!new_boundaries && stats->n_before == stats->n_funcs))
 		return;
 	fprintf(out,
-	    "                 %s: %zu function%s fewer, %" PRIu64 " row%s fewer, %" PRIu64
+	    "                 %s: %zu fewer function%s, %" PRIu64 " fewer row%s, %" PRIu64
 	    " byte%s of padding covered\n",
 	    new_boundaries ? "new boundaries" : "joined", funcs, num_s(funcs), rows,
 	    num_s(rows), stats->padding_bytes, num_s(stats->padding_bytes));
@@ -405,7 +405,7 @@ static void report_debug_damage(const struct report *report, FILE *out)
 	if (report->lost_bytes && !sources->list[SOURCE_DEBUG_FRAME].size)
 		fprintf(out,
 		    "%s: the section that was replaced described %" PRIu64
-		    " byte%s of code more; if rows came from a debug file, name it "
+		    " more byte%s of code; if rows came from a debug file, name it "
 		    "(--debug-file, --debug-dir)\n",
 		    report->shown, report->lost_bytes, num_s(report->lost_bytes));
 	if (agree->kinds[CFI_DEBUG_DIFF_DIFFER].n)
@@ -462,7 +462,7 @@ void report_damage(const struct report *report, FILE *out)
 		fprintf(
 		    out, "%s: %s; left out\n", report->shown, report->coverage.notes[i]);
 	if (policy_few_symbols(policy) && policy_unmatched(policy, 0, &option, &pattern))
-		fprintf(out, "%s: %s: --exclude-symbol knows no other functions\n",
+		fprintf(out, "%s: %s, so --exclude-symbol matches no other functions\n",
 		    report->shown,
 		    strcmp(policy_few_symbols(policy), "none") ? "only dynamic symbols"
 							       : "no symbols");
@@ -471,7 +471,7 @@ void report_damage(const struct report *report, FILE *out)
 		fprintf(out,
 		    "%s: functions lie in more than one executable segment, so a kernel "
 		    "that "
-		    "validates sections refuses this one; lint: func-segment\n",
+		    "validates sections refuses this one; lint calls it func-segment\n",
 		    report->shown);
 	if (report->signature_void)
 		fprintf(out,
@@ -481,8 +481,7 @@ void report_damage(const struct report *report, FILE *out)
 	if (report->plan && report->plan->above_loader)
 		fprintf(out,
 		    "%s: method %s: the file is a program interpreter (ld.so), and Linux "
-		    "before "
-		    "6.7 can start no program by it\n",
+		    "before 6.7 can start no program with it\n",
 		    report->shown, method_name(report->plan->method));
 	if (report->plan && report->plan->table_moves_for != OBSTACLE_NONE)
 		fprintf(out,

@@ -57,7 +57,7 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 		section = cfi_section_at(&frames->section, diag->off, &into);
 		return err_set(err, ERR_MALFORMED,
 		    "no FDE can be read; the first problem: %s, %s+0x%" PRIx64
-		    "; rebuild the file or take its CFI from elsewhere",
+		    "; rebuild the file, or name its debug file (--debug-file)",
 		    diag->text, section, into);
 	}
 	if (!frames->section.size && input->policy.options->sources != SOURCE_DEFAULT)
@@ -65,8 +65,8 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 		    "no CFI: the file has none of what --source names, nothing to do");
 	if (!frames->section.size)
 		return err_set(err, ERR_NOTHING,
-		    "no CFI: no .eh_frame, no .debug_frame and no table of Go, nothing "
-		    "to do");
+		    "no CFI: no .eh_frame, no .debug_frame and no Go table, nothing to "
+		    "do");
 	return err_set(err, ERR_NOTHING, "no CFI: %s has no FDE, nothing to do",
 	    cfi_section_at(&frames->section, 0, &into));
 }
@@ -170,7 +170,7 @@ bool cfi_input_defines(
 
 	if (version < abi->since)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "SFrame version %u is not defined for %s; --format=%u is", version,
+		    "SFrame version %u is not defined for %s; give --format=%u", version,
 		    arch->name, abi->since);
 	if (options->reader &&
 	    !reader_reads(options->reader->bit, version, arch->sframe_abi))

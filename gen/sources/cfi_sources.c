@@ -162,9 +162,9 @@ static bool sources_check_debug(const struct image *image, const struct options 
 		return true;
 	sources_cut(sources);
 	return err_set(err, ERR_UNSUPPORTED,
-	    "Go's compiler wrote it, and its rules for the frame pointer are wrong where "
-	    "Go's "
-	    "table is not read; --source=debug_frame takes them as they are");
+	    "Go's compiler wrote .debug_frame, and its rules for the frame pointer are "
+	    "wrong where Go's table is not read; --source=debug_frame takes them as they "
+	    "are");
 }
 
 bool cfi_sources_read(const struct image *image, const struct options *options,

@@ -389,11 +389,7 @@ bool image_go_source(const struct image *image, struct go_source *source, struct
 	if (!find_table(image, true, &bytes))
 		return true;
 	if (!bytes.data)
-		return err_set(err, ERR_MALFORMED,
-		    "%.60s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-		    ") reaches past the end of the file; rebuild the file",
-		    bytes.section, bytes.index, bytes.size,
-		    image->sections[bytes.index].hdr.sh_offset);
+		return image_section_cut(image, bytes.index, err);
 	text.machine = arch_find(image->ehdr.e_machine, image->big_endian)->code;
 	if (image_own(image, bytes.data, bytes.size, err) && image_own_code(image, err) &&
 	    open_table(image, &bytes, source, err) &&

@@ -20,15 +20,15 @@
 	X(TABLE_SIZE, "table-size", DROPS, "the table has entries, all of them inside")  \
 	X(TABLE_ORDER, "table-order", DROPS, "function starts in the table ascend")      \
 	X(TABLE_FDE, "table-fde", DROPS,                                                 \
-	    "an entry leads to a readable FDE of its start")                             \
+	    "an entry leads to a readable FDE that begins there")                        \
 	X(TABLE_ALL, "table-all", ENDS, "the table has every FDE")                       \
 	X(FDE_LENGTH, "fde-length", DROPS, "an FDE has at most 32768 bytes")             \
 	X(FDE_CODE, "fde-code", DROPS, "an FDE is for code inside one segment")          \
 	X(CIE_PLACE, "cie-place", DROPS, "a CIE is in front of its FDEs")                \
 	X(CIE_LENGTH, "cie-length", DROPS, "a CIE has at most 128 bytes")                \
 	X(CIE_VERSION, "cie-version", ENDS, "a CIE has version 1")                       \
-	X(CIE_STRING, "cie-string", DROPS, "15 letters or less, z first, data used up")  \
-	X(CIE_LETTER, "cie-letter", ENDS, "an augmentation has letters of zPLRS only")   \
+	X(CIE_STRING, "cie-string", DROPS, "15 letters or fewer, z first, data used up") \
+	X(CIE_LETTER, "cie-letter", ENDS, "an augmentation has only letters of zPLRS")   \
 	X(CIE_FACTORS, "cie-factors", DROPS, "factors are 1 (s390x: or 2) and -8 to -1") \
 	X(CIE_RETURN, "cie-return", ENDS, "the return address column is the ABI's")      \
 	X(ENCODING, "encoding", ENDS, "no address is aligned")                           \
@@ -38,11 +38,11 @@
 	X(INSN_KNOWN, "insn-known", ENDS, "the reader knows the instruction")            \
 	X(REMEMBER, "remember", DROPS, "remember_state, not nested, then restore_state") \
 	X(CIE_RESTORE, "cie-restore", DROPS, "no restore in a CIE")                      \
-	X(CFA_FORM, "cfa-form", DROPS, "only a CFA of a register and an offset changes") \
+	X(CFA_FORM, "cfa-form", DROPS, "only a CFA of register + offset is changed")     \
 	X(CFA_NONE, "cfa-none", DROPS, "there is a CFA at each address")                 \
 	X(EXPR_LENGTH, "expr-length", DROPS, "an expression has at most 32 bytes")       \
-	X(CFA_EXPR, "cfa-expr", ENDS, "a CFA's is that of a PLT or realigned stack")     \
-	X(RULE_EXPR, "rule-expr", ENDS, "SP, FP and RA have none but *(FP + 0) for FP")  \
+	X(CFA_EXPR, "cfa-expr", ENDS, "a CFA expression is of a PLT or realigned stack") \
+	X(RULE_EXPR, "rule-expr", ENDS, "SP, FP, RA: no expression but FP's *(FP + 0)")  \
 	X(SP_RULE, "sp-rule", ENDS, "the caller's SP is as the ABI says")                \
 	X(RESTORED, "restored", ENDS,                                                    \
 	    "a restored rule has the CIE's offset still, "                               \

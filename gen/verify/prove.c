@@ -128,7 +128,7 @@ static bool prove_counts(
 			    kinds[i].held, kinds[i].what, kinds[i].written);
 	return result->missing_bytes == 0 ||
 	       err_set(err, ERR_PROOF,
-		   "%" PRIu64 " byte%s of code could have a row and have none",
+		   "%" PRIu64 " byte%s of code could have a row but have none",
 		   result->missing_bytes, num_s(result->missing_bytes));
 }
 

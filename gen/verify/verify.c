@@ -212,7 +212,7 @@ void verify_miss(struct verify_run *run, uint64_t pc, uint64_t bytes)
 		&result->missing, &result->cap_missing, result->n_missing_texts + 1))
 		return;
 	snprintf(result->missing[result->n_missing_texts++], VERIFY_TEXT,
-	    "%s <%.80s>: %" PRIu64 " byte%s could have a row and have none",
+	    "%s <%.80s>: %" PRIu64 " byte%s could have a row but have none",
 	    object_where(run->in->policy->image, pc, where), verify_name(run, pc), bytes,
 	    num_s(bytes));
 }
@@ -390,7 +390,7 @@ bool verify_header(const struct sf_view *view, const struct arch *arch, struct e
 	if (view->fixed_fp_off)
 		return err_set(err, ERR_PROOF,
 		    "the header says at .sframe+0x%x that the caller's FP is at CFA%+d, "
-		    "which the psABI of %s does not; --refresh replaces the section",
+		    "which the psABI of %s does not say; --refresh replaces the section",
 		    SFRAME_HDR_CFA_FIXED_FP_OFFSET, view->fixed_fp_off, arch->name);
 	if (view->fixed_ra_off != arch->fixed_ra_off)
 		return err_set(err, ERR_PROOF,

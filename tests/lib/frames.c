@@ -112,7 +112,7 @@ static void test_no_code(const struct eh2sframe_frames *frames)
 
 	made = file ? eh2sframe_check_file(file, &error) : NULL;
 	check(file && !made && error.status == EH2SFRAME_INPUT &&
-		  strstr(error.text, "no bytes of the code"),
+		  strstr(error.text, "no bytes for the code"),
 	    "CFI in memory: a check of the code says that there is none: %s", error.text);
 	result = file ? eh2sframe_convert(file, NULL, &late) : NULL;
 	check(!result && late.status == EH2SFRAME_INPUT,

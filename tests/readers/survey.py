@@ -20,7 +20,7 @@ import tempfile
 NAME = b".sframe\0"
 MACHINES = {62: "amd64", 183: "arm64", 22: "s390x"}
 KINDS = {1: "object", 2: "program", 3: "PIE or library"}
-WORDS = re.compile(r"(\d+) differences?; (\d+) bytes? of code compared with CFI.* (\d+) could have a row and have none")
+WORDS = re.compile(r"(\d+) differences?; (\d+) bytes? of code compared with CFI.* (\d+) could have a row but have none")
 
 
 class Elf:

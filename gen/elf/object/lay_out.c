@@ -24,8 +24,7 @@ bool object_reserve(struct object *object, uint64_t size, uint64_t *addr, struct
 
 	if (!num_align_up(object->end, LAYOUT_ALIGN, &start) ||
 	    __builtin_add_overflow(start, size, &end) || end > INT64_MAX - LAYOUT_GAP)
-		return err_set(err, ERR_MALFORMED,
-		    "the loaded sections are larger than the address space");
+		return err_set(err, ERR_MALFORMED, "the loaded sections are too large");
 	*addr = start;
 	object->end = end + LAYOUT_GAP;
 	return true;

@@ -67,9 +67,8 @@ bool object_symtab_open(
 	if (!section->data || section->hdr.sh_entsize != OBJECT_SYM_SIZE)
 		return err_set(err, ERR_MALFORMED,
 		    "the symbol table (section %" PRIu32 ", 0x%" PRIx64
-		    " bytes at offset 0x%" PRIx64 ", %" PRIu64
-		    " for an entry) is not inside the file, or its entries are not "
-		    "of 24 bytes",
+		    " bytes at offset 0x%" PRIx64 ", entries of %" PRIu64
+		    ") is not inside the file, or its entries do not have 24 bytes",
 		    link, section->hdr.sh_size, section->hdr.sh_offset,
 		    section->hdr.sh_entsize);
 	table->n = section->hdr.sh_size / OBJECT_SYM_SIZE;
@@ -181,10 +180,7 @@ static bool relocs_check(const struct object_relocs *relocs, struct err *err)
 		    " are not a table of 24-byte relocations",
 		    relocs->rela, section->name, hdr->sh_size, hdr->sh_entsize);
 	if (!section->data)
-		return err_set(err, ERR_MALFORMED,
-		    "section %zu (%s, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-		    ") reaches past the end of the file",
-		    relocs->rela, section->name, hdr->sh_size, hdr->sh_offset);
+		return image_section_cut(relocs->image, relocs->rela, err);
 	return true;
 }
 

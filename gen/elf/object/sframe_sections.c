@@ -39,11 +39,11 @@ static bool sframe_start(
 	}
 	if (reloc.off != off || reloc.kind->width != width || !reloc.kind->pcrel)
 		return err_set(err, ERR_MALFORMED,
-		    "%s, relocation %" PRIu32 ": %s of .sframe+0x%" PRIx64
-		    " is not for the start of function %" PRIu32
-		    ", a distance of %u bytes at .sframe+0x%" PRIx64,
+		    "%s, relocation %" PRIu32 ": %s at .sframe+0x%" PRIx64
+		    " is not the distance of %u bytes to function %" PRIu32
+		    " at .sframe+0x%" PRIx64,
 		    in->image->sections[in->relocs.rela].name, i, reloc.kind->name,
-		    reloc.off, i, width, off);
+		    reloc.off, width, i, off);
 	if (!reloc.symbol.section)
 		return err_set(err, ERR_MALFORMED,
 		    "%s, relocation %" PRIu32 ": function %" PRIu32
@@ -89,10 +89,7 @@ static bool sframe_add(
 	bool ok;
 
 	if (!image->sections[section].data)
-		return err_set(err, ERR_MALFORMED,
-		    ".sframe (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-		    ") reaches past the end of the file",
-		    section, size, image->sections[section].hdr.sh_offset);
+		return image_section_cut(image, section, err);
 	image->object->sframe_size += (size_t)size;
 	in.data = malloc((size_t)size);
 	ok = in.data ? sframe_relocate(&in, join, err) : err_set_nomem(err);

@@ -7,9 +7,9 @@ const char *go_reason_text(enum go_reason why)
 	static const char *const texts[GO_N_REASONS] = {
 	    [GO_HAS_ROWS] = "it has rows",
 	    [GO_OTHER_STACK] = "it changes to another stack",
-	    [GO_ALIGNS] = "it aligns SP, by a distance that nothing tells",
+	    [GO_ALIGNS] = "it aligns SP, by a distance that is known only when it runs",
 	    [GO_SP_MOVES] = "SP moves in a way that Go's table does not tell",
-	    [GO_MARKED] = "Go marks it as one that is not called as others are",
+	    [GO_MARKED] = "Go marks it as not called as others are",
 	    [GO_SIGNAL] = "a signal leads to it, not a call",
 	    [GO_RETURN_MOVED] = "the return address is not where calls put it",
 	    [GO_NOT_DECODED] = "it has bytes that are no known instruction",

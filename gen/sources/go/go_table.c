@@ -121,7 +121,8 @@ bool go_table_read_header(const char *section, const uint8_t *data, size_t size,
 		return table_malformed(table, 4, "the Go table's padding is not 0", err);
 	table->quantum = rd_u8(&rd);
 	if (table->quantum != 1 && table->quantum != 2 && table->quantum != 4)
-		return table_malformed(table, 6, "odd size of Go instructions", err);
+		return table_malformed(
+		    table, 6, "the size of Go instructions is not 1, 2 or 4", err);
 	if (rd_u8(&rd) != GO_POINTER)
 		return table_malformed(
 		    table, 7, "the Go table is for pointers of another size", err);
@@ -174,8 +175,8 @@ static bool table_record(
 	rd_seek(&rd, func->at + versions[table->version].flags_at);
 	func->flags = rd_u8(&rd);
 	if (rd.failed)
-		return table_malformed(
-		    table, func->at, "a function's record passes the Go table", err);
+		return table_malformed(table, func->at,
+		    "a function's record passes the end of the Go table", err);
 	if (name_at < 0 || (uint64_t)name_at >= table->size - table->names)
 		return table_malformed(table, func->at,
 		    "the name of a function is outside of the Go table", err);
@@ -204,8 +205,8 @@ bool go_table_func(
 	/* The last one is followed by an address alone. */
 	func->limit = table->version == GO_1_16 ? rd_u64(&rd) : table->text + rd_u32(&rd);
 	if (rd.failed)
-		return table_malformed(
-		    table, at, "the list of functions passes the Go table", err);
+		return table_malformed(table, at,
+		    "the list of functions passes the end of the Go table", err);
 	if (func->limit < func->start)
 		return table_malformed(
 		    table, at, "the functions of the Go table do not ascend", err);
@@ -252,8 +253,8 @@ bool go_table_levels(const struct go_table *table, const struct go_func *func,
 		below +=
 		    change & 1 ? -(int64_t)(change >> 1) - 1 : (int64_t)(change >> 1);
 		if (below > INT32_MAX || below < INT32_MIN)
-			return table_malformed(
-			    table, at, "a Go table of SP has values of 32 bits", err);
+			return table_malformed(table, at,
+			    "a Go table of SP has values that do not fit 32 bits", err);
 		if (!levels_add(levels, pc, below, err))
 			return false;
 		pc += step * table->quantum;

@@ -157,7 +157,7 @@ refused overlap 1 'overlap'
 copy beyond $((text + 24)) 8 0x7fffffff00000000
 refused beyond 1 'past the end of the file'
 copy frame_beyond $((eh_frame + 32)) 8 0xfffffffffffffff0
-refused frame_beyond 1 '\.eh_frame .* past the end of the file'
+refused frame_beyond 1 '\.eh_frame, .* past the end of the file'
 copy wraps $((text + 16)) 8 0xfffffffffffffff0
 refused wraps 1 'address space' --method=grow
 # The last PT_LOAD, that of the data, over the others.

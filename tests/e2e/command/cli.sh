@@ -88,7 +88,7 @@ usage section --address=far good out
 usage section '--address= -5' good out
 usage report --top=0 good
 usage report --json --html good
-is 'says so' one_line 'eh2sframe: give --json or --html'
+is 'says so' one_line 'eh2sframe: give --json or --html, not both'
 usage report --functions --json good
 usage report --top=3 good
 is 'says so' one_line 'eh2sframe: --top goes with the table of several files'
@@ -97,7 +97,7 @@ for option in --functions -v --json --html; do
 done
 usage tree report --top=3 -v .
 usage report --debug-file=text good good
-is 'says what is for several' one_line 'eh2sframe: --debug-file is of one program; --debug-dir is for several'
+is 'says what is for several' one_line 'eh2sframe: --debug-file is for one program; give --debug-dir for several'
 usage --witness=code --no-verify good out
 usage --witness=libdwarf --no-verify good out
 
@@ -120,7 +120,7 @@ is 'knows the verb' one_line 'eh2sframe: no option --report; did you mean the ve
 usage --report=json good
 is 'knows the option, too' one_line 'eh2sframe: no option --report; did you mean the verb report with --json?'
 usage report --report=json good
-is 'has seen the verb' one_line 'eh2sframe: report: no option --report, the verb is there already; did you mean --json?'
+is 'has seen the verb' one_line 'eh2sframe: report: no option --report, because the verb is given already; did you mean --json?'
 for old in section:--section-only merge:--merge diff:--report-diff dump:--dump verify:--verify remove:--remove \
 	check:--check-code lint:--lint=all; do
 	usage "${old#*:}" good out

@@ -266,7 +266,7 @@ def test_faults():
         ("STACK", 7, b"eh2sframe: out of memory: the stack is too small"),
         ("SEGV", 70, b"eh2sframe: a bug"),
         ("ABRT", 70, b"eh2sframe: a bug"),
-        ("BUS", 3, b"eh2sframe: a file became shorter"),
+        ("BUS", 3, b"eh2sframe: a file shrank"),
         (signal.SIGTERM, -signal.SIGTERM, b""),
         (signal.SIGQUIT, -signal.SIGQUIT, b""),
         *((number, -number, b"") for number in (signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF,

@@ -113,16 +113,16 @@ missing 'a section' '--exclude-section=.nosuch matches' --exclude-section=.nosuc
 missing 'one of two' '--exclude-symbol=b matches' --exclude-symbol=main --exclude-symbol=b good out
 missing 'section' 'matches no function' section --exclude-symbol=mian good out
 missing 'a function without CFI' 'matches no function with CFI' --exclude-symbol=bare good out
-missing 'no symbols' 'for the file has no symbols' --exclude-symbol=main static out
+missing 'no symbols' 'because the file has no symbols' --exclude-symbol=main static out
 missing 'dynamic symbols' 'the file has only dynamic symbols' --exclude-symbol=main stripped out
 status_is '--allow-unmatched' 0 --allow-unmatched --exclude-symbol=mian good new
 is 'excludes nothing' cmp conv new
 is 'and is silent' test ! -s .stderr
 status_is 'two that match the same function' 0 --exclude-section=.text --exclude-symbol='ns::*' good new
 status_is '--allow-unmatched without symbols' 0 --allow-unmatched --exclude-symbol=main static new
-is 'says it' one_line 'eh2sframe: static: no symbols: --exclude-symbol'
+is 'says it' one_line 'eh2sframe: static: no symbols, so --exclude-symbol'
 status_is 'and with dynamic ones' 0 --allow-unmatched --exclude-symbol=main stripped new
-is 'says that' one_line 'eh2sframe: stripped: only dynamic symbols: --exclude-symbol'
+is 'says that' one_line 'eh2sframe: stripped: only dynamic symbols, so --exclude-symbol'
 for name in '_ZN2ns1fEi' 'ns::f(int)' 'ns::*' '*(int)'; do
 	status_is "--exclude-symbol=$name" 0 -v --exclude-symbol="$name" good new
 	is "$name is left out" grep -q '^  excluded: .* ns::f(int)$' .stdout

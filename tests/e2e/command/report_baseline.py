@@ -166,7 +166,7 @@ def batches():
     tree("refused", "plain", "bare")
     os.rename("tree", "wood")
     said = run(TOOL, "tree", "convert", "--refresh", "--baseline=tree.json", "wood")
-    check(said.returncode == 2 and "3 files; no file was compared" in said.stderr, "other paths", said.stderr)
+    check(said.returncode == 2 and "3 files; give a report of these files" in said.stderr, "other paths", said.stderr)
 
 
 def which_file():
@@ -180,7 +180,7 @@ def which_file():
     said = run(TOOL, "--baseline=two.json", "elsewhere/moved", "out2")
     check(said.returncode == 2 and not os.path.exists("out2"), "and is not written", said.stderr)
     said = run(TOOL, "report", "--baseline=two.json", "plain", "refused")
-    check(said.returncode == 0 and "have 1 file, not compared" in said.stderr, "one is new", said.stderr)
+    check(said.returncode == 0 and "have 1 file; not compared" in said.stderr, "one is new", said.stderr)
     old = schema_lib.read("plain.json")
     del old["files"][0]["gaps"]
     write("early.json", json.dumps(old))

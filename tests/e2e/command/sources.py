@@ -247,7 +247,7 @@ def far():
 def folders():
     """A folder that an option names and that is not there."""
     for path, why in (("none", "No such file or directory"), ("code.c", "Not a directory")):
-        line = f"eh2sframe: {path}: --debug-dir cannot be used: {why}; debug files are not found there; name another folder\n"
+        line = f"eh2sframe: {path}: cannot be used as --debug-dir: {why}; no debug file is found there, so name another directory\n"
         for verb in (("report",), ("verify",), ("tree", "verify")):
             must(tool, "-q", "full", "with")
             made = run(tool, *verb, f"--debug-dir={path}", "with")

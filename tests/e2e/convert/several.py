@@ -160,7 +160,7 @@ def check_damage():
     addr, offset = struct.unpack_from("<QQ", data, cfi[0] + 16)
     damaged("a record that is too long", offset, struct.pack("<I", 0x4000), "passes|reaches past the end")
     damaged("the second over the first", cfi[1] + 16, struct.pack("<Q", addr + 8), "overlaps another")
-    damaged("half a word", cfi[1] + 16, struct.pack("<Q", addr + 0x1002), "not of whole words")
+    damaged("half a word", cfi[1] + 16, struct.pack("<Q", addr + 0x1002), "not consist of whole words")
     damaged("far away", cfi[1] + 16, struct.pack("<Q", addr + (1 << 40)), "apart")
 
 

@@ -121,7 +121,7 @@ def no_room():
 def names():
     fresh(0o755)
     made = run("./tool", "-q", "in", "")
-    check(made.returncode == 1 and "not the name" in made.stderr and made.stderr.count("\n") == 1, "an empty name", f"{made}")
+    check(made.returncode == 1 and "no file name" in made.stderr and made.stderr.count("\n") == 1, "an empty name", f"{made}")
     with subprocess.Popen(["./in"], stdin=subprocess.PIPE) as running:
         made = run("./tool", "-q", "in", "in")
         running.stdin.close()

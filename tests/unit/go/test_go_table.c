@@ -122,7 +122,8 @@ UNIT(damage_is_named_with_its_place)
 	expect(said(&wr, 0, 0xfffffff2, false), "unknown version (0xfffffff2), S+0x0;");
 	ck_assert_int_eq(err.kind, ERR_UNSUPPORTED);
 	expect(said(&wr, 4, 0x08010001, false), "padding is not 0, S+0x4;");
-	expect(said(&wr, 4, 0x08030000, false), "odd size of Go instructions, S+0x6;");
+	expect(said(&wr, 4, 0x08030000, false),
+	    "the size of Go instructions is not 1, 2 or 4, S+0x6;");
 	expect(said(&wr, 4, 0x04010000, false), "pointers of another size, S+0x7;");
 	expect(said(&wr, 8, UINT64_MAX, true), "more functions than the Go table");
 	for (size_t at = 32; at < 72; at += 8)
@@ -130,7 +131,7 @@ UNIT(damage_is_named_with_its_place)
 	expect(said(&wr, places.list, 0x11, false), "do not ascend");
 	expect(said(&wr, places.list + 4, 0x7fffffff, false), "the record of a function");
 	expect(said(&wr, places.list + 4, (uint32_t)(wr.size - places.list - 20), false),
-	    "passes the Go table");
+	    "passes the end of the Go table");
 	expect(
 	    said(&wr, places.records + 4, 0x80000000, false), "the name of a function");
 	expect(
@@ -147,7 +148,7 @@ UNIT_LOOP(damaged_levels, 0, 3)
 	    2, 1, 0xfe, 0xff, 0xff, 0xff, 0x0f, 1, 0xfe, 0xff, 0xff, 0xff, 0x0f, 1, 0};
 	static const uint8_t *const tables[] = {standing, leaving, wide};
 	static const char *const texts[] = {
-	    "leaves its function, S+0x", "leaves its function", "values of 32 bits"};
+	    "leaves its function, S+0x", "leaves its function", "do not fit 32 bits"};
 	struct build_func func = {"f", 0, tables[_i], 0};
 	struct wr wr;
 
