@@ -113,14 +113,11 @@ static bool check_bytes(
 	if (memcmp(&ehdr, &input->ehdr, sizeof(ehdr)) != 0)
 		return err_set(err, ERR_INTERNAL,
 		    "the output's ELF header differs in more than its tables");
-	if (ok && edits && table_first)
-		ok = same_until(walk, table, table_size);
-	if (ok)
-		ok = plan->method == METHOD_GROW
-			 ? same_grow(plan, walk)
-			 : same_until(walk, plan->sframe_off, plan->sframe_size);
-	if (ok && edits && !table_first)
-		ok = same_until(walk, table, table_size);
+	ok = ok && (!edits || !table_first || same_until(walk, table, table_size)) &&
+	     (plan->method == METHOD_GROW
+		     ? same_grow(plan, walk)
+		     : same_until(walk, plan->sframe_off, plan->sframe_size)) &&
+	     (!edits || table_first || same_until(walk, table, table_size));
 	if (!ok || !same_until(walk, input->size, 0))
 		return err_set(err, ERR_INTERNAL,
 		    "an original byte differs in the output from offset 0x%zx on",
