@@ -17,8 +17,8 @@ struct cfi_cached_program {
 void cfi_program_cache_init(
     struct cfi_program_cache *cache, const struct cfi_frames *frames, size_t n_fdes)
 {
-	/* At most half of the FDEs are unique. */
-	*cache = (struct cfi_program_cache){.frames = frames, .expected = n_fdes / 2};
+	/* Of most files fewer FDEs are unique, and a small table stays near the processor. */
+	*cache = (struct cfi_program_cache){.frames = frames, .expected = n_fdes / 8};
 }
 
 void cfi_program_cache_deinit(struct cfi_program_cache *cache)

@@ -64,6 +64,7 @@ struct file_check {
 	struct err err;
 	bool ok;
 	bool with_rules; /* in the same go */
+	struct insert_changes changes;
 };
 
 static void check_file(void *context)
@@ -75,8 +76,8 @@ static void check_file(void *context)
 		check->ok = object_check(
 		    install->image, check->object, &check->written, &check->err);
 	else
-		check->ok = insert_check(
-		    install->image, &install->plan, &check->written, &check->err);
+		check->ok = insert_check(install->image, &install->plan, &check->written,
+		    &check->changes, &check->err);
 	if (check->with_rules && check->ok)
 		check->ok =
 		    lint_own_file(&check->written, install->options->reader, &check->err);
@@ -108,11 +109,25 @@ static bool check_rows(const struct file_check *check, struct install *install,
 	return ok;
 }
 
+/* True if bytes of the input, which are as many in the output, are there without a change. */
+static bool check_same(struct image_window *input, uint64_t was,
+    struct image_window *output, uint64_t is, uint64_t size,
+    const struct insert_changes *changes)
+{
+	bool changed = was != is;
+
+	for (size_t i = 0; i < changes->n; i++)
+		changed |= was < changes->list[i].off + changes->list[i].size &&
+			   was + size > changes->list[i].off;
+	return !changed || image_window_same(input, was, output, is, size);
+}
+
 /* Checks that an insertion changes no code: a program header that lies can call the
  * file's headers code, for one. */
-static bool check_same_code(const struct image *input, const struct image *output,
-    const struct sf_section *model, struct err *err)
+static bool check_same_code(
+    const struct file_check *check, const struct sf_section *model, struct err *err)
 {
+	const struct image *input = check->install->image, *output = &check->written;
 	struct image_window before = {.image = input}, after = {.image = output};
 	bool ok = true;
 
@@ -122,8 +137,9 @@ static bool check_same_code(const struct image *input, const struct image *outpu
 		const uint8_t *is = image_at_addr(output, func->start, func->size);
 
 		ok = !was ||
-		     (is && image_window_same(&before, (uint64_t)(was - input->bytes),
-				&after, (uint64_t)(is - output->bytes), func->size)) ||
+		     (is && check_same(&before, (uint64_t)(was - input->bytes), &after,
+				(uint64_t)(is - output->bytes), func->size,
+				&check->changes)) ||
 		     err_set(err, ERR_MALFORMED,
 			 "the function at 0x%" PRIx64
 			 " has bytes at offset 0x%tx that an insertion changes: a "
@@ -153,13 +169,14 @@ bool install_prove(struct install *install, const struct object_output *object,
 		task_start(&checking, check_file, &check);
 	else
 		check_file(&check);
-	ok = check_same_code(install->image, &check.written, model, err);
-	if (ok && (install->beside || check.ok))
+	if (install->beside || check.ok)
 		ok = check_rows(&check, install, written, err);
 	task_wait(&checking);
 	/* Faults of the file come before faults of its rows. */
 	if (!check.ok)
 		*err = check.err;
+	else if (!check_same_code(&check, model, err))
+		ok = false;
 	image_close(&check.written);
 	/* If the input has changed, the copy has bytes that are not those that were read. */
 	return (ok && check.ok) || image_blame_change(install->image, err);

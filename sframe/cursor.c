@@ -284,10 +284,21 @@ const struct sf_row *sf_section_row_at(
     const struct sf_section *section, uint64_t pc, uint64_t *end)
 {
 	size_t i = search_list_above(section->funcs, section->n_funcs, start, pc);
+
+	return sf_section_row_next(section, &i, pc, end);
+}
+
+const struct sf_row *sf_section_row_next(
+    const struct sf_section *section, size_t *at, uint64_t pc, uint64_t *end)
+{
+	size_t i;
 	const struct sf_func *func;
 	const struct sf_row *rows, *row;
 	uint64_t row_end;
 
+	while (*at < section->n_funcs && section->funcs[*at].start <= pc)
+		++*at;
+	i = *at;
 	if (i < section->n_funcs && section->funcs[i].start < *end)
 		*end = section->funcs[i].start;
 	/* Functions are apart, but empty ones can be where another one starts. */

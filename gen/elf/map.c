@@ -25,8 +25,8 @@ enum { OWN_MAPPED, OWN_WANTED, OWN_OURS };
 enum { OWN_GAP = 16 };
 /* Bytes of a huge page, on the machines that this runs on mostly. */
 #define OWN_HUGE ((size_t)2 << 20)
-/* Files up to this size are copied as a whole. */
-enum { MAP_SMALL = 64 << 10 };
+/* Files up to this size are copied as a whole, which costs less than a call for each part. */
+enum { MAP_SMALL = 8 << 20 };
 
 struct image_pages {
 	/* One thread can prove the rows of a file while another compares its bytes. */
@@ -47,9 +47,18 @@ static bool own_read(
 		   "shrank while it was read; run again when no program changes it");
 }
 
+/* Returns the size of the memory for a copy of a whole file. */
+static size_t own_whole(size_t size)
+{
+	const size_t unit =
+	    size < OWN_HUGE / 2 ? (size_t)sysconf(_SC_PAGESIZE) : OWN_HUGE;
+
+	return (size + unit - 1) / unit * unit;
+}
+
 /*
- * Returns memory for a copy, or MAP_FAILED. Where it is large it has huge pages, as far as there are some: it begins at a
- * place of one where the copy's final place does, so that they can be moved there.
+ * Returns memory for a copy, or MAP_FAILED; size is one of pages. Where it is large it has huge pages, as far as there are some: it
+ * begins at a place of one where the copy's final place does, so that they can be moved there.
  */
 static uint8_t *own_room(const uint8_t *to, size_t size)
 {
@@ -259,8 +268,7 @@ static bool open_file(const struct image_from *from, struct image *image, struct
 /* A copy of a small file, or of the image in memory that this one is the original of. */
 static bool map_copy(const struct image_from *from, struct image *image, struct err *err)
 {
-	void *map = mmap(NULL, image->size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	uint8_t *map = own_room(NULL, own_whole(image->size));
 
 	if (map == MAP_FAILED)
 		return err_set_errno(err, "cannot map");
@@ -329,7 +337,8 @@ bool image_map(const struct image_from *from, struct image *image, struct err *e
 void image_unmap(struct image *image)
 {
 	if (image->bytes && !image->borrowed)
-		munmap((void *)(uintptr_t)image->bytes, image->size);
+		munmap((void *)(uintptr_t)image->bytes,
+		    image->pages ? image->size : own_whole(image->size));
 	if (image->pages)
 		pthread_mutex_destroy(&image->pages->lock);
 	free(image->pages);

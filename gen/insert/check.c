@@ -57,8 +57,7 @@ struct walk {
 	struct image_window input, output;
 	size_t at; /* everything below has been dealt with */
 	/* Ranges in which the two may differ, not compared so far: ascending. */
-	struct insert_range skipped[INSERT_MAX_RANGES];
-	size_t n_skipped;
+	struct insert_changes *skipped;
 };
 
 /* Compares up to off; the size bytes from there on may differ. */
@@ -71,9 +70,9 @@ static bool same_until(struct walk *walk, uint64_t off, uint64_t size)
 	walk->at = (size_t)(off + size);
 	if (size == 0)
 		return true;
-	if (walk->n_skipped == INSERT_MAX_RANGES)
+	if (walk->skipped->n == INSERT_MAX_RANGES)
 		return false;
-	walk->skipped[walk->n_skipped++] = (struct insert_range){off, size};
+	walk->skipped->list[walk->skipped->n++] = (struct insert_range){off, size};
 	return true;
 }
 
@@ -429,9 +428,9 @@ static bool check_sframe(
 /* True if the two are the same in [from, to) after all. */
 static bool same_where_skipped(struct walk *walk, uint64_t from, uint64_t to)
 {
-	for (size_t i = 0; i < walk->n_skipped; i++) {
-		uint64_t first = walk->skipped[i].off,
-			 last = first + walk->skipped[i].size;
+	for (size_t i = 0; i < walk->skipped->n; i++) {
+		uint64_t first = walk->skipped->list[i].off,
+			 last = first + walk->skipped->list[i].size;
 
 		first = first > from ? first : from;
 		last = last < to ? last : to;
@@ -475,9 +474,9 @@ static bool check_undo(struct walk *walk, struct err *err)
 
 /* Ordered so that each check may rely on the ones before it. */
 bool insert_check(const struct image *input, const struct insert_plan *plan,
-    const struct image *output, struct err *err)
+    const struct image *output, struct insert_changes *changes, struct err *err)
 {
-	struct walk walk = {.input = {.image = input}, .output = {.image = output}};
+	struct walk walk = {{.image = input}, {.image = output}, .skipped = changes};
 	struct insert_slots slots;
 	bool ok = insert_slots_find(input, &slots, err) && check_plan(input, plan, err) &&
 		  check_bytes(plan, &walk, err) &&

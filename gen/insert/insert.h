@@ -102,13 +102,27 @@ ATTR_MUST_CHECK bool insert_body(const struct image *image, int fd, struct err *
 ATTR_MUST_CHECK bool insert_image(const struct image *image,
     const struct insert_plan *plan, const uint8_t *sframe, int fd, struct err *err);
 
+struct insert_range {
+	uint64_t off, size;
+};
+
+enum { INSERT_MAX_RANGES = 5 };
+
+/* Ranges of the input's bytes that the output may have otherwise; ascending. */
+struct insert_changes {
+	struct insert_range list[INSERT_MAX_RANGES];
+	size_t n;
+};
+
 /*
  * Checks the finished file against the input: original sections and segments where they
  * were, with their bytes, except for what the method may change (a table in
  * gen/insert/check.c); PT_LOADs ascending, not overlapping, congruent; the section mapped
- * and covered by PT_GNU_SFRAME; the way back complete. ERR_INTERNAL names what is off.
+ * and covered by PT_GNU_SFRAME; the way back complete. All other bytes than *changes are the same. ERR_INTERNAL names
+ * what is off.
  */
 ATTR_MUST_CHECK bool insert_check(const struct image *input,
-    const struct insert_plan *plan, const struct image *output, struct err *err);
+    const struct insert_plan *plan, const struct image *output,
+    struct insert_changes *changes, struct err *err);
 
 #endif

@@ -34,10 +34,6 @@ enum {
  * address above it, but kernels do. */
 #define INSERT_MAX_PLACE ((uint64_t)INT64_MAX)
 
-struct insert_range {
-	uint64_t off, size;
-};
-
 /* Room and facts found in the tables of the input (gen/insert/slots.c). */
 struct insert_slots {
 	bool library;	 /* never started as a program, so no AT_PHDR leads to it */
@@ -236,7 +232,7 @@ ATTR_MUST_CHECK bool insert_copy(
  * ELF header, program headers, everything from tail_off on, the record included, and the
  * ranges that are neither of these nor the section.
  */
-enum { INSERT_FOOTER_SIZE = 72, INSERT_RANGE_HEAD = 24, INSERT_MAX_RANGES = 5 };
+enum { INSERT_FOOTER_SIZE = 72, INSERT_RANGE_HEAD = 24 };
 extern const char insert_record_magic[16];
 
 /* The ranges of the input that plan overwrites, ascending; gives their number, at most

@@ -9,8 +9,8 @@
 #include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
 
-/* Ranges ahead of which memory is fetched. */
-enum { TEXT_AHEAD = 16 };
+/* Bytes; no instruction is longer. */
+enum { TEXT_CALL = 16 };
 
 /* Executable bytes that are in the file. */
 struct text_region {
@@ -20,6 +20,7 @@ struct text_region {
 
 struct text {
 	const struct arch *arch;
+	struct image_window code;
 	struct text_region *regions;
 	size_t n, cap;
 	/* Ranges that are code for sure: two lists, in the order of addresses. */
@@ -93,15 +94,29 @@ static void text_next(struct text *text)
 	}
 }
 
+/* Returns size bytes of a region for one look. */
+static const uint8_t *text_bytes(
+    struct text *text, const struct text_region *region, uint64_t addr, uint64_t size)
+{
+	const uint8_t *mapped = region->bytes + (addr - region->start);
+	struct err ignored;
+	const uint8_t *read = image_window_at(&text->code,
+	    (uint64_t)(mapped - text->code.image->bytes), (size_t)size, &ignored);
+
+	return read ? read : mapped;
+}
+
 /* Lists the end of the last range, at addr, if that is behind a call. */
 static void text_call(
     struct text *text, const struct text_region *region, uint64_t addr, uint64_t limit)
 {
 	struct coverage *coverage = text->coverage;
+	uint64_t size = addr - region->start;
 
+	size = size < TEXT_CALL ? size : TEXT_CALL;
 	if (!text->last || text->last->end != addr ||
 	    !last_call_is(
-		text->arch, region->bytes + (addr - region->start), addr - region->start))
+		text->arch, text_bytes(text, region, addr - size, size) + size, size))
 		return;
 	if (!vec_reserve(&coverage->calls, &coverage->cap_calls, coverage->n_calls + 1))
 		text->nomem = true;
@@ -115,8 +130,9 @@ static void text_gap(
     struct text *text, const struct text_region *region, uint64_t start, uint64_t end)
 {
 	struct coverage *coverage = text->coverage;
-	const uint8_t *bytes = region->bytes + (start - region->start);
-	uint64_t size = end - start, front = padding_front(text->arch, bytes, size);
+	uint64_t size = end - start;
+	const uint8_t *bytes = text_bytes(text, region, start, size);
+	uint64_t front = padding_front(text->arch, bytes, size);
 	uint64_t back = padding_back(text->arch, bytes + front, size - front);
 
 	text_call(text, region, start,
@@ -130,21 +146,8 @@ static void text_gap(
 		text->nomem = true;
 		return;
 	}
-	coverage->stretches[coverage->n_stretches++] =
-	    (struct coverage_stretch){start + front, end - back, bytes + front};
-}
-
-/* Fetches ahead: gaps are far from each other, and most of the time goes into waiting for them. */
-static void text_expect(const struct text *text, const struct text_region *region)
-{
-	size_t i = text->range + TEXT_AHEAD;
-	uint64_t at;
-
-	if (i >= text->ranges->n)
-		return;
-	at = text->ranges->list[i].end;
-	if (at >= region->start && at < region->end)
-		__builtin_prefetch(region->bytes + (at - region->start));
+	coverage->stretches[coverage->n_stretches++] = (struct coverage_stretch){
+	    start + front, end - back, region->bytes + (start + front - region->start)};
 }
 
 /* Counts from pos on, which is past what other regions have in common with this one. */
@@ -168,7 +171,6 @@ static void text_count(struct text *text, const struct text_region *region, uint
 		/* The next region may have the rest of it. */
 		if (text->end > region->end)
 			return;
-		text_expect(text, region);
 		text_next(text);
 	}
 	if (pos < region->end)
@@ -181,8 +183,11 @@ bool coverage_text(const struct image *image, const struct arch *arch,
     const struct cfi_ranges *ranges, const struct sf_section *model,
     struct coverage *coverage, struct err *err)
 {
-	struct text text = {
-	    .arch = arch, .ranges = ranges, .model = model, .coverage = coverage};
+	struct text text = {.arch = arch,
+	    .code = {.image = image},
+	    .ranges = ranges,
+	    .model = model,
+	    .coverage = coverage};
 	uint64_t pos = 0, least = coverage->covered_bytes + coverage->template_bytes +
 				  coverage->derived_bytes;
 	bool ok = text_find(image, &text);
@@ -198,6 +203,7 @@ bool coverage_text(const struct image *image, const struct arch *arch,
 		pos = region->end;
 	}
 	free(text.regions);
+	image_window_free(&text.code);
 	/* Section headers may say less than segments do, and those decide about rows. */
 	least += coverage->outermost_bytes;
 	if (coverage->text_bytes < least)

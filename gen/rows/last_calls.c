@@ -27,13 +27,17 @@ bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size)
 
 /* Returns size bytes of code; NULL where they are not together in the file. In an object
  * addresses are made up. */
-static const uint8_t *code_at(const struct image *image, uint64_t addr, uint64_t size)
+static const uint8_t *code_at(struct image_window *code, uint64_t addr, uint64_t size)
 {
+	const struct image *image = code->image;
 	const struct object_place *place =
 	    image->object ? object_place_at(image->object, addr) : NULL;
+	const uint8_t *bytes = image->object ? NULL : image_at_addr(image, addr, size);
+	struct err ignored;
 
-	if (!image->object)
-		return image_at_addr(image, addr, size);
+	if (bytes)
+		return image_window_at(
+		    code, (uint64_t)(bytes - image->bytes), (size_t)size, &ignored);
 	if (!place || size > place->size - (addr - place->addr) ||
 	    !image->sections[place->section].data)
 		return NULL;
@@ -43,29 +47,29 @@ static const uint8_t *code_at(const struct image *image, uint64_t addr, uint64_t
 /* True if a filler begins at start. Reads more than one unit, because the first unit of a
  * longer filler is none by itself. */
 static bool filler_begins(
-    const struct image *image, const struct arch *arch, uint64_t start, uint64_t limit)
+    struct image_window *code, const struct arch *arch, uint64_t start, uint64_t limit)
 {
 	uint64_t size = sizeof(arch->fillers->bytes);
-	const uint8_t *code = NULL;
+	const uint8_t *bytes = NULL;
 
 	size = size < limit - start ? size : limit - start;
-	for (; !code && size; size -= !code)
-		code = code_at(image, start, size);
-	return code && padding_front(arch, code, size);
+	for (; !bytes && size; size -= !bytes)
+		bytes = code_at(code, start, size);
+	return bytes && padding_front(arch, bytes, size);
 }
 
-bool last_call_reaches(const struct image *image, const struct arch *arch, uint64_t start,
+bool last_call_reaches(struct image_window *code, const struct arch *arch, uint64_t start,
     uint64_t end, uint64_t limit)
 {
-	if (end - start != arch->insn_unit || !filler_begins(image, arch, start, limit))
+	if (end - start != arch->insn_unit || !filler_begins(code, arch, start, limit))
 		return false;
 	for (size_t i = 0; i < arch->n_calls; i++) {
 		const struct arch_call *call = &arch->calls[i];
-		const uint8_t *code =
+		const uint8_t *bytes =
 		    start < call->size ? NULL
-				       : code_at(image, start - call->size, call->size);
+				       : code_at(code, start - call->size, call->size);
 
-		if (code && call_matches(call, code))
+		if (bytes && call_matches(call, bytes))
 			return true;
 	}
 	return false;
@@ -73,15 +77,16 @@ bool last_call_reaches(const struct image *image, const struct arch *arch, uint6
 
 /* Asks again because segments may contradict the sections, and the proof believes segments. */
 static bool call_reaches(
-    const struct image *image, const struct arch *arch, const struct coverage_call *call)
+    struct image_window *code, const struct arch *arch, const struct coverage_call *call)
 {
-	return call->limit && last_call_reaches(image, arch, call->end,
+	return call->limit && last_call_reaches(code, arch, call->end,
 				  call->end + arch->insn_unit, call->limit);
 }
 
 void last_calls_reach(const struct image *image, const struct arch *arch,
     const struct coverage *coverage, struct sf_section *section)
 {
+	struct image_window code = {.image = image};
 	size_t at = 0;
 
 	for (size_t i = 0; i < section->n_funcs; i++) {
@@ -93,21 +98,25 @@ void last_calls_reach(const struct image *image, const struct arch *arch,
 		if (at < coverage->n_calls && coverage->calls[at].end == end &&
 		    !func->pcmask && !func->signal_frame &&
 		    func->size <= UINT32_MAX - arch->insn_unit &&
-		    call_reaches(image, arch, &coverage->calls[at]))
+		    call_reaches(&code, arch, &coverage->calls[at]))
 			func->size += arch->insn_unit;
 	}
+	image_window_free(&code);
 }
 
 void last_calls_count(const struct sf_section *section, struct coverage *coverage)
 {
+	size_t at = 0;
+
 	for (size_t i = 0; i < coverage->n_calls; i++) {
 		const struct coverage_call call = coverage->calls[i];
 		uint64_t end = UINT64_MAX;
-		const struct sf_row *row = sf_section_row_at(section, call.end - 1, &end);
+		const struct sf_row *row =
+		    sf_section_row_next(section, &at, call.end - 1, &end);
 		const struct sf_row *there;
 
 		end = UINT64_MAX;
-		there = sf_section_row_at(section, call.end, &end);
+		there = sf_section_row_next(section, &at, call.end, &end);
 		if (row && there && sf_row_same(row, there))
 			coverage->calls_with_row++;
 		else if (row)

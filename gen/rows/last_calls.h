@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "gen/arch/arch.h"
+#include "gen/elf/window.h"
 #include "gen/rows/coverage.h"
 #include "gen/sources/input.h"
 #include "sframe/model.h"
@@ -20,7 +21,7 @@
 bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size);
 
 /* True if [start, end) is the first unit behind a call, and filler is there, which may go on up to limit. */
-bool last_call_reaches(const struct image *image, const struct arch *arch, uint64_t start,
+bool last_call_reaches(struct image_window *code, const struct arch *arch, uint64_t start,
     uint64_t end, uint64_t limit);
 
 /* Makes the functions of a sorted model reach over the filler that coverage_text found behind their calls. */

@@ -54,15 +54,14 @@ uint64_t padding_back(const struct arch *arch, const uint8_t *code, uint64_t siz
 }
 
 bool padding_only(
-    const struct image *image, const struct arch *arch, uint64_t start, uint64_t end)
+    struct image_window *code, const struct arch *arch, uint64_t start, uint64_t end)
 {
-	const uint8_t *code = image_at_addr(image, start, end - start);
-	uint64_t size;
+	const uint8_t *bytes = image_at_addr(code->image, start, end - start);
+	uint64_t size = end - start;
+	struct err ignored;
 
-	for (; code && start < end; start += size, code += size) {
-		size = padding_filler(arch, code, end - start);
-		if (!size)
-			return false;
-	}
-	return code;
+	if (bytes)
+		bytes = image_window_at(
+		    code, (uint64_t)(bytes - code->image->bytes), (size_t)size, &ignored);
+	return bytes && padding_front(arch, bytes, size) == size;
 }

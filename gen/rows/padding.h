@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 #include "gen/arch/arch.h"
-#include "gen/sources/input.h"
+#include "gen/elf/window.h"
 
-/* True if nothing in [start, end) is ever run, because its bytes in image are struct arch's fillers. */
+/* True if nothing in [start, end) is ever run, because its bytes in code are struct arch's fillers. */
 bool padding_only(
-    const struct image *image, const struct arch *arch, uint64_t start, uint64_t end);
+    struct image_window *code, const struct arch *arch, uint64_t start, uint64_t end);
 
 /* Returns how many bytes of filler size bytes of code begin and end with. */
 uint64_t padding_front(const struct arch *arch, const uint8_t *code, uint64_t size);

@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "gen/arch/arch.h"
+#include "gen/elf/window.h"
 
 enum {
 	/* Bytes of an Elf64_Rela. */
@@ -234,40 +235,58 @@ static bool begins_here(const uint8_t *data, size_t size)
 	       go_table_read_header("", data, size, &table, &ignored) && table.n_funcs;
 }
 
-/* True if 8 bytes can be those that a table begins with, apart from two of them: a quick look. */
-static inline bool may_begin(const uint8_t *data)
+/* Returns the next place, from at on, whose first 8 bytes can be those of a table, apart from two of them; or one near the end. */
+static uint64_t may_begin_from(
+    struct image_window *window, const GElf_Phdr *phdr, uint64_t at)
 {
-	uint64_t word;
+	while (phdr->p_filesz - at > GO_TABLE_ALIGN) {
+		const uint64_t left = phdr->p_filesz - at, most = IMAGE_WINDOW / 2;
+		const size_t n = (size_t)(left < most ? left : most);
+		struct err ignored;
+		const uint8_t *data =
+		    image_window_at(window, phdr->p_offset + at, n, &ignored);
+		uint64_t word;
 
-	memcpy(&word, data, sizeof(word));
-	return (le64toh(word) & UINT64_C(0xff00ffffffffff00)) ==
-	       UINT64_C(0x08000000ffffff00);
+		for (size_t i = 0; data && i + sizeof(word) <= n; i += GO_TABLE_ALIGN) {
+			memcpy(&word, data + i, sizeof(word));
+			if ((le64toh(word) & UINT64_C(0xff00ffffffffff00)) ==
+			    UINT64_C(0x08000000ffffff00))
+				return at + i;
+		}
+		at += n - n % GO_TABLE_ALIGN;
+	}
+	return at;
 }
 
 /* Finds the table by its bytes: other linkers join the section with others, and section
  * headers can be gone. */
 static bool by_content(const struct image *image, struct go_bytes *bytes)
 {
-	for (size_t i = 0; i < image->n_phdrs; i++) {
+	struct image_window window = {.image = image};
+	bool found = false;
+
+	for (size_t i = 0; !found && i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 		const uint8_t *data;
+		uint64_t at = 0;
 
 		if (phdr->p_type != PT_LOAD || phdr->p_flags & PF_X)
 			continue;
 		data = image_segment_bytes(image, phdr);
 		if (!data || phdr->p_vaddr % GO_TABLE_ALIGN)
 			continue;
-		for (uint64_t at = 0; phdr->p_filesz - at > GO_TABLE_ALIGN;
-		     at += GO_TABLE_ALIGN) {
-			if (!may_begin(data + at) ||
-			    !begins_here(data + at, phdr->p_filesz - at))
-				continue;
+		for (; !found; at += found ? 0 : GO_TABLE_ALIGN) {
+			at = may_begin_from(&window, phdr, at);
+			if (phdr->p_filesz - at <= GO_TABLE_ALIGN)
+				break;
+			found = begins_here(data + at, phdr->p_filesz - at);
+		}
+		if (found)
 			*bytes = (struct go_bytes){".gopclntab", data + at,
 			    phdr->p_vaddr + at, phdr->p_filesz - at, 0};
-			return true;
-		}
 	}
-	return false;
+	image_window_free(&window);
+	return found;
 }
 
 /* Finds the table by the section's name; search: also where it is in another section, or in none. */

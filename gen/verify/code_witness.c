@@ -33,6 +33,7 @@ struct code_witness {
 	const struct sf_view *view;
 	const struct arch *arch;
 	const struct image *code;
+	struct image_window bytes;    /* of code, for a look at each place */
 	const struct cfi_ranges *cfi; /* of the file; n is 0 without CFI */
 	struct witness_func *funcs;   /* ascending; owned */
 	size_t n_funcs;
@@ -104,12 +105,11 @@ static bool witness_read(const void *context, uint32_t index, struct cfi_table *
 /* ---- ranges ---- */
 
 /* Returns where the code of a function ends: what it describes behind a last call is none. */
-static uint64_t witness_func_end(
-    const struct code_witness *witness, const struct sf_func *func)
+static uint64_t witness_func_end(struct code_witness *witness, const struct sf_func *func)
 {
 	const uint64_t end = func->start + func->size, unit = witness->arch->insn_unit;
 
-	return func->size > unit && last_call_reaches(witness->code, witness->arch,
+	return func->size > unit && last_call_reaches(&witness->bytes, witness->arch,
 					end - unit, end, UINT64_MAX)
 		   ? end - unit
 		   : end;
@@ -167,7 +167,7 @@ static bool witness_add_range(struct code_witness *witness, uint64_t start, uint
 
 	/* Two functions as one have what stands between them, too. */
 	if (!cfi && witness->cfi->n &&
-	    padding_only(witness->code, witness->arch, start, end))
+	    padding_only(&witness->bytes, witness->arch, start, end))
 		return true;
 	if (!vec_reserve(&ranges->list, &ranges->cap, ranges->n + 1) ||
 	    !vec_reserve(&witness->func_of, &witness->cap_func_of, ranges->n + 1))
@@ -289,7 +289,7 @@ bool verify_by_code(const struct image *image, const struct image *cfi_image,
 	if (!witness_read_input(image, cfi_image, options, input, err))
 		return false;
 	witness.arch = input->arch;
-	witness.code = image->object ? &linked : image;
+	witness.code = witness.bytes.image = image->object ? &linked : image;
 	ok = verify_header(view, input->arch, err) && validate_can(input->arch, err) &&
 	     (!image->object || object_link(image, &linked, err)) &&
 	     witness_run(&witness, input, options, result, err);
@@ -297,6 +297,7 @@ bool verify_by_code(const struct image *image, const struct image *cfi_image,
 		cfi_ranges_deinit(&witness.ranges);
 	free(witness.funcs);
 	free(witness.func_of);
+	image_window_free(&witness.bytes);
 	object_link_free(&linked);
 	return ok;
 }

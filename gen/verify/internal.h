@@ -5,6 +5,7 @@
 
 #include "cfi/row.h"
 #include "sframe/cursor.h"
+#include "gen/elf/window.h"
 #include "gen/rows/target.h"
 #include "gen/verify/verify.h"
 
@@ -19,6 +20,7 @@ struct verify_run {
 	bool marks_known;     /* target's signal frame and key are what CFI says */
 	bool marks_reported;  /* that the section says otherwise */
 	bool judge_missing;
+	struct image_window code; /* of the file, for a look at each place */
 };
 
 /* Begins with nothing compared; cursor is left for the caller to begin. */

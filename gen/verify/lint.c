@@ -24,6 +24,7 @@ static const struct {
 struct lint_run {
 	const struct sf_view *view;
 	const struct image *image; /* NULL: none */
+	struct image_window bytes; /* of its code, for a look at each place */
 	const struct arch *arch;   /* of image; NULL: its code is not read */
 	bool object;		   /* of a relocatable object, which has no segments */
 	unsigned int readers;	   /* asked for, and reading this version */
@@ -210,8 +211,8 @@ static void lint_return(struct lint_run *run, uint64_t next)
 		next = code->p_vaddr + code->p_filesz;
 	if (end < next && next - end >= run->arch->insn_unit &&
 	    last_call_reaches(
-		run->image, run->arch, end, end + run->arch->insn_unit, next) &&
-	    padding_only(run->image, run->arch, end, next))
+		&run->bytes, run->arch, end, end + run->arch->insn_unit, next) &&
+	    padding_only(&run->bytes, run->arch, end, next))
 		lint_broken(run, LINT_RULE_CALL_AT_END, run->last_off, f->start);
 }
 
@@ -313,6 +314,7 @@ static void lint_all(const struct sf_view *view, const struct image *image,
 	    .result = result};
 
 	*result = (struct lint_result){0};
+	run.bytes.image = run.image;
 	if (run.image && !own)
 		run.arch = arch_find(image->ehdr.e_machine, image->big_endian);
 	lint_count(&run, LINT_RULE_VERSION, readers & ~known, SFRAME_HDR_VERSION, 0);
@@ -320,6 +322,7 @@ static void lint_all(const struct sf_view *view, const struct image *image,
 	if (run.image)
 		lint_segments(&run);
 	lint_funcs(&run);
+	image_window_free(&run.bytes);
 	/* A reader of the other byte order swaps them in place, function by function. */
 	if (view->big_endian && run.row_bytes > view->row_len)
 		lint_broken(&run, LINT_RULE_ROW_SHARED, view->row_off, 0);

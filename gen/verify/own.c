@@ -140,8 +140,8 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
  * padding: it is all of [from, to) between two functions of an FDE that goes on behind it, or the one unit behind a
  * call that ends its FDE. No PC is ever there but that call's return address.
  */
-static bool verify_padding(const struct verify_run *run, const struct sf_segment *segment,
-    uint64_t from, uint64_t to)
+static bool verify_padding(
+    struct verify_run *run, const struct sf_segment *segment, uint64_t from, uint64_t to)
 {
 	const struct policy *policy = run->in->policy;
 
@@ -151,9 +151,9 @@ static bool verify_padding(const struct verify_run *run, const struct sf_segment
 		return reader_looks_up_returns(
 			   NULL, run->in->view->version, run->in->view->abi) &&
 		       last_call_reaches(
-			   policy->image, policy->arch, from, segment->end, to);
+			   &run->code, policy->arch, from, segment->end, to);
 	return to - from <= SF_COMPACT_PADDING_MAX && segment->end == to &&
-	       padding_only(policy->image, policy->arch, from, to);
+	       padding_only(&run->code, policy->arch, from, to);
 }
 
 /*
@@ -282,6 +282,7 @@ static void verify_work(void *context)
 	cfi_interp_deinit(&part->interp);
 	free(part->corrected.rows);
 	cfi_program_cache_deinit(&part->programs);
+	image_window_free(&part->run.code);
 	free(part->proven);
 }
 

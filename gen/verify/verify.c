@@ -229,7 +229,8 @@ struct verify_run verify_begin(
 {
 	return (struct verify_run){.in = input,
 	    .result = result,
-	    .target = {.arch = input->policy->arch, .version = input->view->version}};
+	    .target = {.arch = input->policy->arch, .version = input->view->version},
+	    .code = {.image = input->policy->image}};
 }
 
 /* Adds the code in [from, to) that has rows to a count of what is compared with nothing. */

@@ -29,7 +29,8 @@ UNIT(layout)
 
 	write_it(&written);
 	open_out(&written);
-	ck_assert_msg(insert_check(&in, &plan, &out, &err), "%s", err.text);
+	ck_assert_msg(insert_check(&in, &plan, &out, &(struct insert_changes){0}, &err),
+	    "%s", err.text);
 	/* Two pages above the .bss, at the distance of the first segment. */
 	ck_assert_uint_eq(plan.segment_addr, FIX_ADDR + 0x5000 + 0x2000);
 	ck_assert_uint_eq(plan.segment_addr - plan.segment_off, FIX_ADDR);
@@ -73,7 +74,8 @@ UNIT(no_section_headers)
 	write_it(&written);
 	open_out(&written);
 	ck_assert_uint_eq(plan.shdr_off, 0);
-	ck_assert_msg(insert_check(&in, &plan, &out, &err), "%s", err.text);
+	ck_assert_msg(insert_check(&in, &plan, &out, &(struct insert_changes){0}, &err),
+	    "%s", err.text);
 	ck_assert(undo_find(&out, &undo, &found, &err) && found);
 	wr_deinit(&written);
 }
@@ -89,7 +91,8 @@ UNIT(replaced)
 	open_out(&written);
 	ck_assert_uint_eq(out.n_phdrs, FIX_N_PHDRS + 1);
 	ck_assert_uint_eq(out.n_sections, FIX_N_SHDRS + 2);
-	ck_assert_msg(insert_check(&in, &plan, &out, &err), "%s", err.text);
+	ck_assert_msg(insert_check(&in, &plan, &out, &(struct insert_changes){0}, &err),
+	    "%s", err.text);
 	ck_assert_uint_eq(out.sections[2].hdr.sh_addr, plan.sframe_addr);
 	wr_deinit(&written);
 }

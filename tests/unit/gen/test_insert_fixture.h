@@ -76,7 +76,8 @@ static inline void fix_round_trip(void)
 
 	write_it(&written);
 	open_out(&written);
-	ck_assert_msg(insert_check(&in, &plan, &out, &err), "%s", err.text);
+	ck_assert_msg(insert_check(&in, &plan, &out, &(struct insert_changes){0}, &err),
+	    "%s", err.text);
 	ck_assert(image_sframe(&out, &data, &size, &addr, &err));
 	ck_assert_uint_eq(size, PAYLOAD_SIZE);
 	ck_assert_uint_eq(addr, plan.sframe_addr);
@@ -126,8 +127,9 @@ static inline void fix_check_notices(const size_t *offs, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		written.data[offs[i]] ^= 1;
 		if (fix_open(written.data, written.size, &out, &err)) {
-			ck_assert_msg(
-			    !insert_check(&in, &plan, &out, &err), "offset %zx", offs[i]);
+			ck_assert_msg(!insert_check(&in, &plan, &out,
+					  &(struct insert_changes){0}, &err),
+			    "offset %zx", offs[i]);
 			ck_assert_int_eq(err.kind, ERR_INTERNAL);
 			image_close(&out);
 		}

@@ -205,7 +205,7 @@ UNIT_LOOP(check_notices, 0, N_CHECKED)
 	/* The section header, where the new table is. */
 	memcpy(written.data + plan.shdr_off + 2 * 64, file.data + SHDR_NOTE, 64);
 	open_out(&written);
-	ck_assert(!insert_check(&in, &plan, &out, &err));
+	ck_assert(!insert_check(&in, &plan, &out, &(struct insert_changes){0}, &err));
 	ck_assert_str_eq(err.text, "program header 4 differs");
 	wr_deinit(&written);
 }
