@@ -11,17 +11,6 @@
 /* Bytes of a huge page, on the machines that this runs on mostly, and of an array that gets some. */
 #define VEC_HUGE ((uintptr_t)2 << 20)
 #define VEC_LARGE ((size_t)4 << 20)
-
-/* A hint: getting a large array from the kernel page by page takes longer than what is done with it. */
-static void vec_prefer_huge(void *array, size_t bytes)
-{
-	const uintptr_t start = ((uintptr_t)array + VEC_HUGE - 1) & ~(VEC_HUGE - 1),
-			end = ((uintptr_t)array + bytes) & ~(VEC_HUGE - 1);
-
-	if (bytes >= VEC_LARGE)
-		madvise((void *)start, end - start, MADV_HUGEPAGE);
-}
-
 bool vec_reserve_bytes(void *array_ptr, size_t *cap, size_t need, size_t elem_size)
 {
 	size_t wanted = *cap + *cap / 2, bytes;
@@ -40,8 +29,16 @@ bool vec_reserve_bytes(void *array_ptr, size_t *cap, size_t need, size_t elem_si
 	array = realloc(array, bytes);
 	if (!array)
 		return false;
-	vec_prefer_huge(array, bytes);
 	memcpy(array_ptr, &array, sizeof(array));
 	*cap = wanted;
 	return true;
+}
+
+void vec_prefer_huge(void *array, size_t bytes)
+{
+	const uintptr_t start = ((uintptr_t)array + VEC_HUGE - 1) & ~(VEC_HUGE - 1),
+			end = ((uintptr_t)array + bytes) & ~(VEC_HUGE - 1);
+
+	if (bytes >= VEC_LARGE)
+		madvise((void *)start, end - start, MADV_HUGEPAGE);
 }

@@ -24,4 +24,10 @@ ATTR_MUST_CHECK bool vec_reserve_bytes(
 	((need) <= *(cap_ptr) ||                                                         \
 	    vec_reserve_bytes((array_ptr), (cap_ptr), (need), sizeof(**(array_ptr))))
 
+/*
+ * Lets the kernel give a large array huge pages, which takes less time than page by page. For one that has got its final
+ * size: the kernel moves what it has marked only by copying.
+ */
+void vec_prefer_huge(void *array, size_t bytes);
+
 #endif

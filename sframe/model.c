@@ -90,9 +90,16 @@ bool sf_row_same(const struct sf_row *a, const struct sf_row *b)
 
 bool sf_section_expect(struct sf_section *section, size_t n_funcs, size_t n_rows)
 {
-	return vec_reserve(
-		   &section->funcs, &section->cap_funcs, section->n_funcs + n_funcs) &&
-	       vec_reserve(&section->rows, &section->cap_rows, section->n_rows + n_rows);
+	const size_t cap = section->cap_rows;
+
+	if (!vec_reserve(
+		&section->funcs, &section->cap_funcs, section->n_funcs + n_funcs) ||
+	    !vec_reserve(&section->rows, &section->cap_rows, section->n_rows + n_rows))
+		return false;
+	if (section->cap_rows > cap)
+		vec_prefer_huge(
+		    section->rows, section->cap_rows * sizeof(*section->rows));
+	return true;
 }
 
 bool sf_section_add_func(struct sf_section *section, const struct sf_func *func)

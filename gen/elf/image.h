@@ -127,8 +127,8 @@ ATTR_MUST_CHECK bool image_own(
 ATTR_MUST_CHECK bool image_own_code(const struct image *image, struct err *err);
 /* Copies the bytes [off, off + size) of image->bytes, which are inside of it, without mapping pages that nobody has looked at: gen/elf/window.h.
  * ERR_IO. */
-ATTR_MUST_CHECK bool image_read(const struct image *image, uint8_t *to, uint64_t off,
-    size_t size, struct err *err);
+ATTR_MUST_CHECK bool image_read(
+    const struct image *image, uint8_t *to, uint64_t off, size_t size, struct err *err);
 /* After a proof that failed, or a check of what was written: says so where the reason can be that somebody has
  * written to the file since it was opened. Always false. */
 bool image_blame_change(const struct image *image, struct err *err);

@@ -17,7 +17,8 @@
 
 const char *const fuzz_section = NULL;
 
-enum { MOST_PLACES = 32 };
+/* Files of more than 8 MiB are not copied before the first look at them. */
+enum { MOST_PLACES = 32, LARGE = 9 << 20 };
 
 static struct {
 	int fd; /* the input; -1: nobody writes */
@@ -27,6 +28,7 @@ static struct {
 	} places[MOST_PLACES]; /* where the two differ */
 	size_t n;
 	uint64_t state;
+	bool large; /* the file gets a long tail */
 } writer = {.fd = -1};
 
 /* Not each time: a pass must also see the same bytes to its end. */
@@ -105,6 +107,8 @@ static int writer_meets(
 	int status;
 
 	scene_write(scene.in, data, size);
+	FUZZ_ASSERT(!writer.large || truncate(scene.in, LARGE) == 0,
+	    "cannot make %s larger", scene.in);
 	writer.fd = open(scene.in, O_WRONLY | O_CLOEXEC);
 	FUZZ_ASSERT(writer.fd >= 0, "cannot open %s", scene.in);
 	status = out && out != scene.in ? scene_writes(words, scene.in, out)
@@ -154,6 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	writer.state = size;
 	for (size_t i = 0; i < size; i++)
 		writer.state = writer.state * 31 + data[i];
+	writer.large = writer.state % 4 == 0;
 	map_read(data, size, &map);
 	n = edit_random(&map, data, size, &writer.state, edits);
 	if (writer.state >> 63) {

@@ -22,6 +22,7 @@ TOOL = os.path.realpath(sys.argv[1])
 SHIM = os.path.join(os.path.realpath(sys.argv[2]), "changing.c")
 MOMENTS = int(sys.argv[3])
 N_FDES = 20000
+PADDING = 9 << 20  # smaller files are copied before the first look at them
 COMMANDS = [["report"], ["report", "--derive"], ["convert"], ["convert", "--code=repair"], ["section"], ["verify"], ["check"]]
 
 
@@ -36,7 +37,8 @@ def section_of(name, path):
 
 def make(name, section, *flags):
     """A library with one FDE for each byte of its code."""
-    source = f".cfi_sections {section}\n.text\n.rept {N_FDES}\n.cfi_startproc\nnop\n.cfi_endproc\n.endr\n"
+    source = (f".cfi_sections {section}\n.text\n.rept {N_FDES}\n.cfi_startproc\nnop\n.cfi_endproc\n.endr\n"
+              f".section .padding, \"\", @progbits\n.zero {PADDING}\n")
     subprocess.run(["gcc", "-shared", "-nostdlib", *flags, "-x", "assembler", "-o", name, "-"], input=source, text=True, check=True)
 
 

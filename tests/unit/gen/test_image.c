@@ -7,6 +7,7 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
+#include "gen/elf/window.h"
 #include "gen/sources/symbols_read.h"
 #include "tests/unit/gen/test_image_fixture.h"
 #include "base/names/demangle.h"
@@ -214,6 +215,71 @@ UNIT(truncated)
 {
 	for (size_t size = 0; size < file.size; size++)
 		ck_assert(!fix_open(file.data, size, &image, &err));
+}
+
+/* Fills bytes, so that a part of them that is shown in place of another one is noticed. */
+static void window_fill(uint8_t *bytes, size_t size, uint32_t state)
+{
+	for (size_t i = 0; i < size; i++) {
+		state = state * 1664525 + 1013904223;
+		bytes[i] = (uint8_t)(state >> 24);
+	}
+}
+
+/* What windows and image_read give is what bytes has: pages of ours as they were, and all others as the file has them now. */
+UNIT(windows)
+{
+	const size_t size = 9 << 20, ours = 3 << 20, n_ours = 1 << 20;
+	uint8_t *data = malloc(size), *read = malloc(size);
+	struct image_window one = {.image = &image}, other = {.image = &image};
+	uint32_t state = 1;
+	char path[64];
+	int fd = memfd_create("image", MFD_CLOEXEC);
+
+	window_fill(data, size, 1);
+	memcpy(data, file.data, file.size);
+	ck_assert_int_eq((int)write(fd, data, size), (int)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ck_assert_msg(image_open(path, &image, &err), "%s", err.text);
+	ck_assert(image_own(&image, image.bytes + ours, n_ours, &err));
+	/* Page by page the file becomes another one, except where it has been parsed. */
+	window_fill(read, size, 2);
+	for (size_t at = 8192; at < size; at += 4096)
+		ck_assert_int_eq((int)pwrite(fd, read + at, 4096, (off_t)at), 4096);
+	memcpy(data + 8192, read + 8192, ours - 8192);
+	memcpy(data + ours + n_ours, read + ours + n_ours, size - ours - n_ours);
+	ck_assert(image_read(&image, read, 0, size, &err));
+	ck_assert(memcmp(read, data, size) == 0);
+	ck_assert(memcmp(image.bytes, data, size) == 0);
+	for (int i = 0; i < 20000; i++) {
+		size_t at, n;
+		const uint8_t *bytes;
+
+		state = state * 1664525 + 1013904223;
+		at = i % 3 ? (size_t)i * 400 % size : state % size;
+		n = state >> 16 & (i % 100 ? 0xff : 0xfffff);
+		n = n < size - at ? n : size - at;
+		bytes = image_window_at(&one, at, n, &err);
+		ck_assert(bytes && memcmp(bytes, data + at, n) == 0);
+		n += !n;
+		bytes = image_window_some(&other, at, &n, &err);
+		ck_assert(bytes && n && memcmp(bytes, data + at, n) == 0);
+	}
+	ck_assert(image_window_same(&one, 5, &other, 5, size - 5));
+	ck_assert(!image_window_same(&one, 0, &other, 1, size - 1));
+	data[ours + 77] ^= 1;
+	ck_assert_int_eq((int)pwrite(fd, data + ours + 77, 1, (off_t)(ours + 77)), 1);
+	ck_assert(image_window_same(&one, 0, &other, 0, size));
+	ck_assert_int_eq(ftruncate(fd, (off_t)(size / 2)), 0);
+	image_window_free(&one);
+	ck_assert_ptr_null(image_window_at(&one, size - 9, 9, &err));
+	ck_assert_int_eq(err.kind, ERR_IO);
+	ck_assert_ptr_nonnull(image_window_at(&one, ours, n_ours / 8, &err));
+	image_window_free(&one);
+	image_window_free(&other);
+	close(fd);
+	free(data);
+	free(read);
 }
 
 UNIT(not_a_file)
