@@ -238,6 +238,8 @@ enum eh2sframe_origin {
 	/* .symtab; without functions in it, .dynsym and .gopclntab. */
 	EH2SFRAME_ORIGIN_SYMBOLS = 0,
 	EH2SFRAME_ORIGIN_EH_FRAME = 1, /* the FDEs of .eh_frame, which have no names */
+	/* The entries of PLTs, "strlen@plt", also of a stripped file. The rest of a PLT is ".plt". */
+	EH2SFRAME_ORIGIN_PLT = 2,
 };
 
 /* Flags of a symbol, to be combined. Never renumbered. */
@@ -252,7 +254,8 @@ struct eh2sframe_symbol {
 	uint64_t start;	    /* address */
 	uint64_t size;	    /* bytes; 0: not known, as for labels of hand-written code */
 	/* As the file spells it, also with the version that a linker put behind it ("fopen@@V"),
-	 * but never with control characters. Lives until the file is closed; NULL: none. */
+	 * but never with control characters. Lives until the file is closed, one of a PLT until the function that takes
+	 * it returns; NULL: none. */
 	const char *name;
 	uint64_t flags; /* enum eh2sframe_symbol_flags */
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The public interface: facts about an open file, its segments and its functions. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gen/lib/api.h"
@@ -58,8 +60,18 @@ static bool api_functions(const struct image *image, enum eh2sframe_origin origi
 		return symbols_read_tables(image, symbols, err);
 	case EH2SFRAME_ORIGIN_EH_FRAME:
 		return symbols_read_starts(image, symbols, err);
+	case EH2SFRAME_ORIGIN_PLT:
+		return symbols_read_plt(image, symbols, err);
 	}
 	return err_set(err, ERR_USAGE, "unknown origin %d", (int)origin);
+}
+
+/* An entry has the name that objdump and perf give it. NULL: no memory. */
+static char *api_plt_name(const char *function)
+{
+	char *text;
+
+	return asprintf(&text, "%s@plt", function) < 0 ? NULL : text;
 }
 
 bool eh2sframe_file_functions(const struct eh2sframe_file *file,
@@ -69,6 +81,7 @@ bool eh2sframe_file_functions(const struct eh2sframe_file *file,
 	struct eh2sframe_symbol made = {.struct_size = sizeof(made)};
 	struct symbols symbols = {0};
 	struct err err = {0};
+	char *text = NULL;
 	bool ok = api_given(file && give, &err) &&
 		  api_functions(&file->image, origin, &symbols, &err);
 
@@ -80,9 +93,15 @@ bool eh2sframe_file_functions(const struct eh2sframe_file *file,
 		made.start = symbol->addr;
 		made.size = symbol->size;
 		made.name = *symbol->name ? symbol->name : NULL;
-		if (!give(context, &made))
+		if (origin == EH2SFRAME_ORIGIN_PLT && symbol->rank < SYMBOL_UNTYPED) {
+			free(text);
+			made.name = text = api_plt_name(symbol->name);
+			ok = text || err_set_nomem(&err);
+		}
+		if (!ok || !give(context, &made))
 			break;
 	}
+	free(text);
 	symbols_deinit(&symbols);
 	return api_return(ok, &err, error);
 }

@@ -111,15 +111,22 @@ static char *naming_readable(
 	return plain_dup(name);
 }
 
-/* The name of a symbol of a file without its version. Names of other origins may have this character. */
+/* The name of a symbol of a file without its version. Names of other origins may have this character. Entries of PLTs stay what they
+ * are. */
 static char *naming_symbol(struct naming *naming, const struct naming_options *options,
     const struct symbol *symbol)
 {
-	char *name = strndup(symbol->name, symbol_name_size(symbol->name));
+	const size_t size = symbol_name_size(symbol->name);
+	char *name = strndup(symbol->name, size), *made = NULL;
 	char *readable = name ? naming_readable(naming, options, name) : NULL;
 
 	free(name);
-	return readable;
+	if (!readable || strcmp(symbol->name + size, "@plt") != 0)
+		return readable;
+	if (asprintf(&made, "%s@plt", readable) < 0)
+		made = NULL;
+	free(readable);
+	return made;
 }
 
 /* Takes text over. */

@@ -72,10 +72,15 @@ static bool module_copy(struct module_list *list, const char *name)
 static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 {
 	struct module_list *list = context;
-	/* The text may still move, so a name is set when all are there. */
+	const struct symbol *last =
+	    list->symbols->n ? &list->symbols->list[list->symbols->n - 1] : NULL;
+	/* The text may still move, so a name is set when all are there. Ranks keep the order of those at one address. */
 	const struct symbol taken = {.addr = symbol->start,
 	    .size = symbol->size,
-	    .name = symbol->name ? NULL : ""};
+	    .name = symbol->name ? NULL : "",
+	    .rank = !last || last->addr != symbol->start ? UINT8_MAX
+		    : last->rank			 ? last->rank - 1
+							 : 0};
 
 	list->symbols->dynamic = symbol->flags & EH2SFRAME_SYMBOL_DYNAMIC;
 	list->no_memory = !symbols_add(list->symbols, &taken) ||
@@ -105,14 +110,26 @@ static void module_prefer(struct symbols *symbols)
 	}
 }
 
-/* The list stays in the order in which it comes. The caller frees the text of the names also after a failure. */
+static bool module_add(const struct eh2sframe_file *file, enum eh2sframe_origin origin,
+    struct module_list *list, struct err *err)
+{
+	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
+
+	return eh2sframe_file_functions(file, origin, module_take, list, &why) ||
+	       module_failed(&why, err);
+}
+
+/*
+ * Names also the entries of the PLTs of code, which may be another file, as a debug file has no code, or NULL. The names of the
+ * file come last, and say where they are from. The caller frees their text also after a failure.
+ */
 static bool module_functions(const struct eh2sframe_file *file,
-    enum eh2sframe_origin origin, struct symbols *symbols, char **text, struct err *err)
+    const struct eh2sframe_file *code, enum eh2sframe_origin origin,
+    struct symbols *symbols, char **text, struct err *err)
 {
 	struct module_list list = {.symbols = symbols};
-	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
-	bool ok = eh2sframe_file_functions(file, origin, module_take, &list, &why) ||
-		  module_failed(&why, err);
+	bool ok = (!code || module_add(code, EH2SFRAME_ORIGIN_PLT, &list, err)) &&
+		  module_add(file, origin, &list, err);
 	const char *name = list.text;
 
 	*text = list.text;
@@ -123,6 +140,8 @@ static bool module_functions(const struct eh2sframe_file *file,
 			symbols->list[i].name = name;
 			name += strlen(name) + 1;
 		}
+	if (ok && code)
+		symbols_sort(symbols);
 	if (ok)
 		module_prefer(symbols);
 	return ok;
@@ -134,7 +153,8 @@ static bool module_take_debug(
 {
 	struct symbols symbols = {0};
 	char *text;
-	bool ok = module_functions(debug, EH2SFRAME_ORIGIN_SYMBOLS, &symbols, &text, err);
+	bool ok = module_functions(
+	    debug, table->file, EH2SFRAME_ORIGIN_SYMBOLS, &symbols, &text, err);
 
 	eh2sframe_close(debug);
 	if (!ok || !symbols.n || symbols.dynamic) {
@@ -191,15 +211,15 @@ bool table_read_starts(struct table *table, struct err *err)
 		return true;
 	table->starts_known = true;
 	ok = module_functions(
-	    table->file, EH2SFRAME_ORIGIN_EH_FRAME, &table->starts, &none, err);
+	    table->file, NULL, EH2SFRAME_ORIGIN_EH_FRAME, &table->starts, &none, err);
 	free(none);
 	return ok;
 }
 
 bool table_read_file(struct table *table, struct err *err)
 {
-	return module_functions(
-	    table->file, EH2SFRAME_ORIGIN_SYMBOLS, &table->symbols, &table->text, err);
+	return module_functions(table->file, table->file, EH2SFRAME_ORIGIN_SYMBOLS,
+	    &table->symbols, &table->text, err);
 }
 
 bool table_read_module(const struct profile_module *module,
