@@ -224,6 +224,9 @@ static uint64_t plt_slot(enum code_machine machine, struct rd rd, uint64_t pc)
 			slot = (pc & ~UINT64_C(0xfff)) + (page >> 29 & 3) * 0x1000 +
 			       (uint64_t)((int32_t)(page << 8) >> 13) * 0x4000 +
 			       (load >> 10 & 0xfff) * 8;
+		/* stp x2, x3, [sp, #-16]!: of TLS descriptors, behind the entries. */
+		if (page == 0xa9bf0fe2)
+			slot = UINT64_MAX;
 		break;
 	case CODE_S390X: /* larl %r1,slot */
 		if (rd_u16(&rd) == 0xc010)

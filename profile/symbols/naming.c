@@ -111,22 +111,24 @@ static char *naming_readable(
 	return plain_dup(name);
 }
 
-/* The name of a symbol of a file without its version. Names of other origins may have this character. Entries of PLTs stay what they
- * are. */
-static char *naming_symbol(struct naming *naming, const struct naming_options *options,
-    const struct symbol *symbol)
+/*
+ * The name of a symbol of a file without its version. Names of other origins may have this character. Behind that of an entry of a PLT
+ * it has no version.
+ */
+static char *naming_symbol(
+    struct naming *naming, const struct naming_options *options, const char *symbol)
 {
-	const size_t size = symbol_name_size(symbol->name);
-	char *name = strndup(symbol->name, size), *made = NULL;
+	const size_t size = symbol_name_size(symbol);
+	char *name = strndup(symbol, size), *entry = NULL;
 	char *readable = name ? naming_readable(naming, options, name) : NULL;
 
 	free(name);
-	if (!readable || strcmp(symbol->name + size, "@plt") != 0)
+	if (!readable || strcmp(symbol + size, "@plt") != 0)
 		return readable;
-	if (asprintf(&made, "%s@plt", readable) < 0)
-		made = NULL;
+	if (asprintf(&entry, "%s@plt", readable) < 0)
+		entry = NULL;
 	free(readable);
-	return made;
+	return entry;
 }
 
 /* Takes text over. */
@@ -209,6 +211,7 @@ static bool naming_function(const struct profile *profile,
 {
 	struct naming_function function = {.kind = frame->kind};
 	const struct symbol *symbol = NULL, *start = NULL;
+	const char *name;
 	uint64_t address;
 
 	if (frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL)
@@ -221,13 +224,11 @@ static bool naming_function(const struct profile *profile,
 	if (symbol && frame->kind == PROFILE_FRAME_FILE &&
 	    naming_known(table, symbol, named))
 		return true;
-	if (symbol && frame->kind == PROFILE_FRAME_FILE)
-		function.name = naming_symbol(naming, options, symbol);
-	else if (frame->name || symbol || other)
-		function.name = naming_readable(naming, options,
-		    frame->name ? frame->name
-		    : symbol	? symbol->name
-				: other);
+	name = frame->name ? frame->name : symbol ? symbol->name : NULL;
+	if (name && frame->kind == PROFILE_FRAME_FILE)
+		function.name = naming_symbol(naming, options, name);
+	else if (name || other)
+		function.name = naming_readable(naming, options, name ? name : other);
 	else
 		function.name = naming_unknown(profile, frame, start);
 	if (!naming_add(naming, &function, named, err))

@@ -103,7 +103,8 @@ static void module_prefer(struct symbols *symbols)
 			start--;
 		for (size_t i = end - 1;
 		     strncmp(last->name, "__", 2) == 0 && i-- > start;)
-			if (list[i].name[0] != '_' && list[i].size == kept.size) {
+			if (!strchr("_.", list[i].name[0]) &&
+			    list[i].size == kept.size) {
 				*last = list[i];
 				list[i] = kept;
 			}
