@@ -238,14 +238,16 @@ enum eh2sframe_origin {
 	/* .symtab; without functions in it, .dynsym and .gopclntab. */
 	EH2SFRAME_ORIGIN_SYMBOLS = 0,
 	EH2SFRAME_ORIGIN_EH_FRAME = 1, /* the FDEs of .eh_frame, which have no names */
-	/* The entries of PLTs, "strlen@plt", also of a stripped file. The rest of a PLT is ".plt". */
-	EH2SFRAME_ORIGIN_PLT = 2,
+	EH2SFRAME_ORIGIN_PLT = 2,      /* stubs in PLTs, also of a stripped file */
 };
 
 /* Flags of a symbol, to be combined. Never renumbered. */
 enum eh2sframe_symbol_flags {
 	/* Not of .symtab: a separate debug file may have more. */
 	EH2SFRAME_SYMBOL_DYNAMIC = 1,
+	/* The entry of a PLT for the function of that name, as others show it: "strlen@plt". What has no such function, as the
+	 * head of a PLT, has the name ".plt" instead. */
+	EH2SFRAME_SYMBOL_ENTRY = 2,
 };
 
 /* A function of a file. */
@@ -254,8 +256,7 @@ struct eh2sframe_symbol {
 	uint64_t start;	    /* address */
 	uint64_t size;	    /* bytes; 0: not known, as for labels of hand-written code */
 	/* As the file spells it, also with the version that a linker put behind it ("fopen@@V"),
-	 * but never with control characters. Lives until the file is closed, one of a PLT until the function that takes
-	 * it returns; NULL: none. */
+	 * but never with control characters. Lives until the file is closed; NULL: none. */
 	const char *name;
 	uint64_t flags; /* enum eh2sframe_symbol_flags */
 };

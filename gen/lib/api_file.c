@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The public interface: facts about an open file, its segments and its functions. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gen/lib/api.h"
@@ -66,14 +64,6 @@ static bool api_functions(const struct image *image, enum eh2sframe_origin origi
 	return err_set(err, ERR_USAGE, "unknown origin %d", (int)origin);
 }
 
-/* An entry has the name that objdump and perf give it. NULL: no memory. */
-static char *api_plt_name(const char *function)
-{
-	char *text;
-
-	return asprintf(&text, "%s@plt", function) < 0 ? NULL : text;
-}
-
 bool eh2sframe_file_functions(const struct eh2sframe_file *file,
     enum eh2sframe_origin origin, eh2sframe_symbol_fn *give, void *context,
     struct eh2sframe_error *error)
@@ -81,27 +71,21 @@ bool eh2sframe_file_functions(const struct eh2sframe_file *file,
 	struct eh2sframe_symbol made = {.struct_size = sizeof(made)};
 	struct symbols symbols = {0};
 	struct err err = {0};
-	char *text = NULL;
 	bool ok = api_given(file && give, &err) &&
 		  api_functions(&file->image, origin, &symbols, &err);
 
-	if (symbols.dynamic)
-		made.flags = EH2SFRAME_SYMBOL_DYNAMIC;
 	for (size_t i = 0; ok && i < symbols.n; i++) {
 		const struct symbol *symbol = &symbols.list[i];
 
 		made.start = symbol->addr;
 		made.size = symbol->size;
 		made.name = *symbol->name ? symbol->name : NULL;
-		if (origin == EH2SFRAME_ORIGIN_PLT && symbol->rank < SYMBOL_UNTYPED) {
-			free(text);
-			made.name = text = api_plt_name(symbol->name);
-			ok = text || err_set_nomem(&err);
-		}
-		if (!ok || !give(context, &made))
+		made.flags = symbols.dynamic ? EH2SFRAME_SYMBOL_DYNAMIC : 0;
+		if (origin == EH2SFRAME_ORIGIN_PLT && symbol->rank < SYMBOL_UNTYPED)
+			made.flags |= EH2SFRAME_SYMBOL_ENTRY;
+		if (!give(context, &made))
 			break;
 	}
-	free(text);
 	symbols_deinit(&symbols);
 	return api_return(ok, &err, error);
 }

@@ -14,6 +14,7 @@
 #include "gen/sources/go_source.h"
 
 #define SYM_SIZE 24
+#define RELA_SIZE 24
 /* A string table without a NUL must not be read once per symbol. */
 #define MAX_NAME 65536
 
@@ -92,47 +93,27 @@ static const struct image_section *table_find(const struct image *image, uint32_
 	return NULL;
 }
 
-struct symbols_table {
-	const struct image_section *section;
-	struct rd rd, names;
-	uint64_t left; /* bytes of names that may still be read */
-};
-
-/* Without the table or its names, it is empty. */
-static bool table_open(const struct image *image, uint32_t type,
-    struct symbols_table *table, struct err *err)
+static bool read_table(const struct image *image, const struct image_section *table,
+    struct symbols *symbols, struct err *err)
 {
-	const struct image_section *section = table_find(image, type), *strings;
+	const struct image_section *strings;
+	struct rd rd, names;
+	uint64_t left;
 
-	*table = (struct symbols_table){0};
-	if (!section || section->hdr.sh_link >= image->n_sections)
+	if (!table || table->hdr.sh_link >= image->n_sections)
 		return true;
-	strings = &image->sections[section->hdr.sh_link];
+	strings = &image->sections[table->hdr.sh_link];
 	if (!strings->data)
 		return true;
 	/* The tables of a debug file have not been copied yet. */
 	if (!image_own(image, strings->data, strings->hdr.sh_size, err) ||
-	    !image_own(image, section->data, section->hdr.sh_size, err))
+	    !image_own(image, table->data, table->hdr.sh_size, err))
 		return false;
-	table->section = section;
-	rd_init(&table->names, strings->data, (size_t)strings->hdr.sh_size,
-	    image->big_endian);
-	rd_init(
-	    &table->rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
-	table->left =
-	    SYMBOLS_NAMES_SHARE * ((uint64_t)table->rd.size + table->names.size);
-	return true;
-}
-
-static bool read_table(
-    const struct image *image, uint32_t type, struct symbols *symbols, struct err *err)
-{
-	struct symbols_table table;
-
-	if (!table_open(image, type, &table, err))
-		return false;
-	while (table.rd.size - table.rd.pos >= SYM_SIZE)
-		if (!read_one(image, &table.rd, &table.names, &table.left, symbols))
+	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
+	rd_init(&rd, table->data, (size_t)table->hdr.sh_size, image->big_endian);
+	left = SYMBOLS_NAMES_SHARE * ((uint64_t)rd.size + names.size);
+	while (rd.size - rd.pos >= SYM_SIZE)
+		if (!read_one(image, &rd, &names, &left, symbols))
 			return err_set_nomem(err);
 	return true;
 }
@@ -145,11 +126,11 @@ static bool read_names(
 	bool ok;
 
 	*symbols = (struct symbols){0};
-	ok = read_table(image, SHT_SYMTAB, symbols, err);
+	ok = read_table(image, table_find(image, SHT_SYMTAB), symbols, err);
 	/* A tool that leaves a name or two for itself has left no function. */
 	symbols->dynamic = ok && !symbols->n;
 	if (symbols->dynamic)
-		ok = read_table(image, SHT_DYNSYM, symbols, err) &&
+		ok = read_table(image, table_find(image, SHT_DYNSYM), symbols, err) &&
 		     (image_go_names(image, search, symbols) || err_set_nomem(err));
 	if (ok)
 		symbols_sort(symbols);
@@ -200,155 +181,135 @@ bool symbols_read_starts(
 
 /* ---- PLTs ---- */
 
-/* Bytes of the longest entry. */
-#define PLT_ENTRY 32
-#define RELA_SIZE 24
+struct plt {
+	struct plt_entry {
+		uint64_t slot; /* the address of the place that it jumps through */
+		struct symbol symbol;
+	} * list;
+	size_t n, cap;
+};
 
-/* Returns the place that an instruction of an entry at pc takes its address from; 0: it is another instruction. */
+/* Returns the place that an instruction of an entry at pc takes an address from; 0: it is another instruction. */
 static uint64_t plt_slot(enum code_machine machine, struct rd rd, uint64_t pc)
 {
 	uint64_t slot = 0;
-	uint32_t load, page;
+	uint32_t first, load;
 
 	switch (machine) {
 	case CODE_X86_64: /* jmp *slot(%rip) */
 		if (rd_u16(&rd) == 0x25ff)
-			slot = pc + 6 + (uint64_t)(int64_t)rd_s32(&rd);
+			slot = pc + 6 + (uint64_t)rd_s32(&rd);
 		break;
 	case CODE_AARCH64: /* adrp x16, page; ldr x17, [x16, #offset] */
 		rd.big_endian = false;
-		page = rd_u32(&rd);
+		first = rd_u32(&rd);
 		load = rd_u32(&rd);
-		if ((page & 0x9f00001f) == 0x90000010 &&
+		if ((first & 0x9f00001f) == 0x90000010 &&
 		    (load & 0xffc003ff) == 0xf9400211)
-			slot = (pc & ~UINT64_C(0xfff)) + (page >> 29 & 3) * 0x1000 +
-			       (uint64_t)((int32_t)(page << 8) >> 13) * 0x4000 +
+			slot = (pc & ~UINT64_C(0xfff)) + (first >> 29 & 3) * 0x1000 +
+			       (uint64_t)((int32_t)(first << 8) >> 13) * 0x4000 +
 			       (load >> 10 & 0xfff) * 8;
-		/* stp x2, x3, [sp, #-16]!: of TLS descriptors, behind the entries. */
-		if (page == 0xa9bf0fe2)
+		/* stp x2, x3, [sp, #-16]!: the code of TLS descriptors, behind the entries. */
+		if (first == 0xa9bf0fe2)
 			slot = UINT64_MAX;
 		break;
 	case CODE_S390X: /* larl %r1,slot */
 		if (rd_u16(&rd) == 0xc010)
-			slot = pc + 2 * (uint64_t)(int64_t)rd_s32(&rd);
+			slot = pc + 2 * (uint64_t)rd_s32(&rd);
 		break;
 	}
 	return rd.failed ? 0 : slot;
 }
 
-/* The places that relocations fill in with the address of a symbol. */
-struct plt_slots {
-	struct plt_filled {
-		uint64_t slot, symbol;
-	} * list; /* ascending */
-	size_t n, cap;
-};
-
-static bool plt_read_slots(
-    const struct image *image, const struct symbols_table *table, struct plt_slots *slots)
-{
-	const size_t link =
-	    table->section ? (size_t)(table->section - image->sections) : 0;
-
-	for (size_t i = 0; link && i < image->n_sections; i++) {
-		const struct image_section *section = &image->sections[i];
-		struct rd rd;
-
-		if (section->hdr.sh_type != SHT_RELA || !section->data ||
-		    section->hdr.sh_link != link)
-			continue;
-		rd_init(
-		    &rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
-		while (rd.size - rd.pos >= RELA_SIZE) {
-			const uint64_t slot = rd_u64(&rd), symbol = rd_u64(&rd) >> 32;
-
-			if (rd_u64(&rd) || !symbol)
-				continue;
-			if (!vec_reserve(&slots->list, &slots->cap, slots->n + 1))
-				return false;
-			slots->list[slots->n++] = (struct plt_filled){slot, symbol};
-		}
-	}
-	if (slots->n)
-		qsort(slots->list, slots->n, sizeof(*slots->list), search_order_pairs);
-	return true;
-}
-
-/* Returns the name of the function whose address the slot gets; NULL: none is known. */
-static const char *plt_name(
-    const struct plt_slots *slots, struct symbols_table *table, uint64_t slot)
-{
-	const size_t i = search_list_from(slots->list, slots->n, slot, slot);
-	struct rd rd = table->rd;
-	const char *name;
-
-	if (i == slots->n || slots->list[i].slot != slot)
-		return NULL;
-	rd_seek(&rd, slots->list[i].symbol * SYM_SIZE);
-	name = read_name(&table->names, rd_u32(&rd), &table->left);
-	return !rd.failed && name && *name && plain_is(name) ? name : NULL;
-}
-
-/* An entry ends where the next one begins. */
-static bool plt_read(const struct image *image, const struct image_section *section,
-    const struct plt_slots *slots, struct symbols_table *table, struct symbols *symbols)
+/* Each entry, or header, ends where the next one begins. */
+static bool plt_read(
+    const struct image *image, const struct image_section *section, struct plt *plt)
 {
 	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
-	const uint64_t size = section->hdr.sh_size, addr = section->hdr.sh_addr;
-	/* Entries begin at multiples of it. On AArch64 they have 16 or 24 bytes. */
+	const uint64_t addr = section->hdr.sh_addr, size = section->hdr.sh_size;
+	/* They begin at multiples of it, the first with the section. Those of AArch64 can have 24 bytes. */
 	const uint64_t unit =
 	    arch->code == CODE_AARCH64 || section->hdr.sh_entsize == 8 ? 8 : 16;
-	const struct symbol whole = {addr, size, ".plt", SYMBOL_UNTYPED};
-	const size_t first = symbols->n + 1;
+	struct symbol *last = NULL;
 	struct rd rd;
 
-	if (!symbols_add(symbols, &whole))
-		return false;
 	rd_init(&rd, section->data, (size_t)size, image->big_endian);
 	for (uint64_t at = 0; at < size; at += arch->insn_unit) {
-		const uint64_t start = at - at % unit, left = size - start;
-		struct symbol entry = {
-		    .addr = addr + start, .size = left < PLT_ENTRY ? left : PLT_ENTRY};
-		struct symbol *last =
-		    symbols->n > first ? &symbols->list[symbols->n - 1] : NULL;
+		const uint64_t start = last ? at - at % unit : 0;
 		uint64_t slot;
 
 		rd_seek(&rd, at);
 		slot = plt_slot(arch->code, rd, addr + at);
-		if (!slot || (last && last->addr == entry.addr))
+		if (!slot || (last && last->addr == addr + start))
 			continue;
-		if (last && entry.addr - last->addr < last->size)
-			last->size = entry.addr - last->addr;
-		entry.name = plt_name(slots, table, slot);
-		if (!entry.name) {
-			entry.name = whole.name;
-			entry.rank = whole.rank;
-		}
-		if (!symbols_add(symbols, &entry))
+		if (last)
+			last->size = addr + start - last->addr;
+		if (!vec_reserve(&plt->list, &plt->cap, plt->n + 1))
 			return false;
+		plt->list[plt->n] = (struct plt_entry){
+		    slot, {addr + start, size - start, ".plt", SYMBOL_UNTYPED}};
+		last = &plt->list[plt->n++].symbol;
 	}
 	return true;
 }
 
+/* Names the entries whose slots a section of relocations fills in. All tables were copied when the file was opened. */
+static void plt_name(const struct image *image, const struct image_section *section,
+    const struct image_section *table, const struct plt *plt, uint64_t *left)
+{
+	const struct image_section *strings = &image->sections[table->hdr.sh_link];
+	struct rd rd, symbols, names;
+
+	if (section->hdr.sh_type != SHT_RELA || !section->data || !strings->data ||
+	    section->hdr.sh_link != (size_t)(table - image->sections))
+		return;
+	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
+	rd_init(&symbols, table->data, (size_t)table->hdr.sh_size, image->big_endian);
+	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
+	while (rd.size - rd.pos >= RELA_SIZE) {
+		const uint64_t slot = rd_u64(&rd), symbol = rd_u64(&rd) >> 32;
+		const size_t i = search_list_from(plt->list, plt->n, slot, slot);
+		struct rd at = symbols;
+		const char *name;
+
+		/* None has an addend. */
+		if (rd_u64(&rd) || !symbol || i == plt->n || plt->list[i].slot != slot)
+			continue;
+		rd_seek(&at, symbol * SYM_SIZE);
+		name = read_name(&names, rd_u32(&at), left);
+		if (at.failed || !name || !*name || !plain_is(name))
+			continue;
+		plt->list[i].symbol.name = name;
+		plt->list[i].symbol.rank = 0;
+	}
+}
+
 bool symbols_read_plt(const struct image *image, struct symbols *symbols, struct err *err)
 {
-	struct symbols_table table;
-	struct plt_slots slots = {0};
-	bool ok = table_open(image, SHT_DYNSYM, &table, err) &&
-		  (plt_read_slots(image, &table, &slots) || err_set_nomem(err));
+	const struct image_section *table = table_find(image, SHT_DYNSYM);
+	uint64_t left = SYMBOLS_NAMES_SHARE * (uint64_t)image->size;
+	struct plt plt = {0};
+	bool ok = true;
 
 	*symbols = (struct symbols){.dynamic = true};
 	for (size_t i = 0; ok && !image->object && i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 		const GElf_Shdr *hdr = &section->hdr;
 
-		if (image_is_plt_name(section->name) && section->data && hdr->sh_size &&
+		if (image_is_plt_name(section->name) && section->data &&
 		    image_is_code(image, hdr->sh_addr, hdr->sh_size))
 			ok = image_own(image, section->data, hdr->sh_size, err) &&
-			     (plt_read(image, section, &slots, &table, symbols) ||
-				 err_set_nomem(err));
+			     (plt_read(image, section, &plt) || err_set_nomem(err));
 	}
-	free(slots.list);
+	if (plt.n)
+		qsort(plt.list, plt.n, sizeof(*plt.list), search_order);
+	if (!table || table->hdr.sh_link >= image->n_sections)
+		table = NULL;
+	for (size_t i = 0; ok && table && plt.n && i < image->n_sections; i++)
+		plt_name(image, &image->sections[i], table, &plt, &left);
+	for (size_t i = 0; ok && i < plt.n; i++)
+		ok = symbols_add(symbols, &plt.list[i].symbol) || err_set_nomem(err);
+	free(plt.list);
 	if (ok)
 		symbols_sort(symbols);
 	else

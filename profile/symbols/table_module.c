@@ -55,16 +55,17 @@ struct module_list {
 };
 
 /* Copies the name: where it is in the file, somebody may write meanwhile. */
-static bool module_copy(struct module_list *list, const char *name)
+static bool module_copy(struct module_list *list, const char *name, const char *end)
 {
 	const size_t size = strnlen(name, MAX_NAME);
 	char *copy;
 
-	if (!vec_reserve(&list->text, &list->cap_text, list->n_text + size + 1))
+	if (!vec_reserve(
+		&list->text, &list->cap_text, list->n_text + size + strlen(end) + 1))
 		return false;
 	copy = list->text + list->n_text;
 	memcpy(copy, name, size);
-	copy[size] = '\0';
+	strcpy(copy + size, end);
 	list->n_text += strlen(copy) + 1;
 	return true;
 }
@@ -78,13 +79,14 @@ static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 	const struct symbol taken = {.addr = symbol->start,
 	    .size = symbol->size,
 	    .name = symbol->name ? NULL : "",
-	    .rank = !last || last->addr != symbol->start ? UINT8_MAX
-		    : last->rank			 ? last->rank - 1
-							 : 0};
+	    .rank = last && last->addr == symbol->start && last->rank ? last->rank - 1
+								      : UINT8_MAX};
 
 	list->symbols->dynamic = symbol->flags & EH2SFRAME_SYMBOL_DYNAMIC;
-	list->no_memory = !symbols_add(list->symbols, &taken) ||
-			  (symbol->name && !module_copy(list, symbol->name));
+	list->no_memory =
+	    !symbols_add(list->symbols, &taken) ||
+	    (symbol->name && !module_copy(list, symbol->name,
+				 symbol->flags & EH2SFRAME_SYMBOL_ENTRY ? "@plt" : ""));
 	return !list->no_memory;
 }
 
@@ -103,16 +105,15 @@ static void module_prefer(struct symbols *symbols)
 			start--;
 		for (size_t i = end - 1;
 		     strncmp(last->name, "__", 2) == 0 && i-- > start;)
-			if (!strchr("_.", list[i].name[0]) &&
-			    list[i].size == kept.size) {
+			if (!strchr("_.", list[i].name[0]) && list[i].size == kept.size) {
 				*last = list[i];
 				list[i] = kept;
 			}
 	}
 }
 
-static bool module_add(const struct eh2sframe_file *file, enum eh2sframe_origin origin,
-    struct module_list *list, struct err *err)
+static bool module_list_add(struct module_list *list, const struct eh2sframe_file *file,
+    enum eh2sframe_origin origin, struct err *err)
 {
 	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
 
@@ -121,19 +122,19 @@ static bool module_add(const struct eh2sframe_file *file, enum eh2sframe_origin 
 }
 
 /*
- * Names also the entries of the PLTs of code, which may be another file, as a debug file has no code, or NULL. The names of the
- * file come last, and say where they are from. The caller frees their text also after a failure.
+ * Takes also the PLTs of code, which is not the same file where that is for debugging, or NULL. The other names come last, and say where
+ * they are from. The caller frees their text also after a failure.
  */
 static bool module_functions(const struct eh2sframe_file *file,
     const struct eh2sframe_file *code, enum eh2sframe_origin origin,
     struct symbols *symbols, char **text, struct err *err)
 {
 	struct module_list list = {.symbols = symbols};
-	bool ok = (!code || module_add(code, EH2SFRAME_ORIGIN_PLT, &list, err)) &&
-		  module_add(file, origin, &list, err);
-	const char *name = list.text;
+	bool ok = !code || module_list_add(&list, code, EH2SFRAME_ORIGIN_PLT, err);
+	const char *name;
 
-	*text = list.text;
+	ok = ok && module_list_add(&list, file, origin, err);
+	name = *text = list.text;
 	if (list.no_memory)
 		ok = err_set_nomem(err);
 	for (size_t i = 0; ok && i < symbols->n; i++)
