@@ -238,16 +238,15 @@ enum eh2sframe_origin {
 	/* .symtab; without functions in it, .dynsym and .gopclntab. */
 	EH2SFRAME_ORIGIN_SYMBOLS = 0,
 	EH2SFRAME_ORIGIN_EH_FRAME = 1, /* the FDEs of .eh_frame, which have no names */
-	EH2SFRAME_ORIGIN_PLT = 2,      /* stubs in PLTs, also of a stripped file */
+	/* The entries of PLTs, with the name of the function that each goes to. objdump and perf show it as "strlen@plt".
+	 * Without a name: a PLT's header, and what goes to a function that has none. */
+	EH2SFRAME_ORIGIN_PLT = 2,
 };
 
 /* Flags of a symbol, to be combined. Never renumbered. */
 enum eh2sframe_symbol_flags {
 	/* Not of .symtab: a separate debug file may have more. */
 	EH2SFRAME_SYMBOL_DYNAMIC = 1,
-	/* The entry of a PLT for the function of that name, as others show it: "strlen@plt". What has no such function, as the
-	 * head of a PLT, has the name ".plt" instead. */
-	EH2SFRAME_SYMBOL_ENTRY = 2,
 };
 
 /* A function of a file. */

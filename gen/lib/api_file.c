@@ -74,15 +74,14 @@ bool eh2sframe_file_functions(const struct eh2sframe_file *file,
 	bool ok = api_given(file && give, &err) &&
 		  api_functions(&file->image, origin, &symbols, &err);
 
+	if (symbols.dynamic)
+		made.flags = EH2SFRAME_SYMBOL_DYNAMIC;
 	for (size_t i = 0; ok && i < symbols.n; i++) {
 		const struct symbol *symbol = &symbols.list[i];
 
 		made.start = symbol->addr;
 		made.size = symbol->size;
 		made.name = *symbol->name ? symbol->name : NULL;
-		made.flags = symbols.dynamic ? EH2SFRAME_SYMBOL_DYNAMIC : 0;
-		if (origin == EH2SFRAME_ORIGIN_PLT && symbol->rank < SYMBOL_UNTYPED)
-			made.flags |= EH2SFRAME_SYMBOL_ENTRY;
 		if (!give(context, &made))
 			break;
 	}

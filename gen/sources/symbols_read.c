@@ -246,8 +246,8 @@ static bool plt_read(
 			last->size = addr + start - last->addr;
 		if (!vec_reserve(&plt->list, &plt->cap, plt->n + 1))
 			return false;
-		plt->list[plt->n] = (struct plt_entry){
-		    slot, {addr + start, size - start, ".plt", SYMBOL_UNTYPED}};
+		plt->list[plt->n] =
+		    (struct plt_entry){slot, {addr + start, size - start, "", 0}};
 		last = &plt->list[plt->n++].symbol;
 	}
 	return true;
@@ -257,15 +257,18 @@ static bool plt_read(
 static void plt_name(const struct image *image, const struct image_section *section,
     const struct image_section *table, const struct plt *plt, uint64_t *left)
 {
-	const struct image_section *strings = &image->sections[table->hdr.sh_link];
+	const struct image_section *strings;
 	struct rd rd, symbols, names;
 
-	if (section->hdr.sh_type != SHT_RELA || !section->data || !strings->data ||
-	    section->hdr.sh_link != (size_t)(table - image->sections))
+	if (section->hdr.sh_type != SHT_RELA || !section->data ||
+	    section->hdr.sh_link != (size_t)(table - image->sections) ||
+	    table->hdr.sh_link >= image->n_sections)
 		return;
+	strings = &image->sections[table->hdr.sh_link];
 	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
 	rd_init(&symbols, table->data, (size_t)table->hdr.sh_size, image->big_endian);
-	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
+	rd_init(&names, strings->data, strings->data ? (size_t)strings->hdr.sh_size : 0,
+	    image->big_endian);
 	while (rd.size - rd.pos >= RELA_SIZE) {
 		const uint64_t slot = rd_u64(&rd), symbol = rd_u64(&rd) >> 32;
 		const size_t i = search_list_from(plt->list, plt->n, slot, slot);
@@ -277,10 +280,8 @@ static void plt_name(const struct image *image, const struct image_section *sect
 			continue;
 		rd_seek(&at, symbol * SYM_SIZE);
 		name = read_name(&names, rd_u32(&at), left);
-		if (at.failed || !name || !*name || !plain_is(name))
-			continue;
-		plt->list[i].symbol.name = name;
-		plt->list[i].symbol.rank = 0;
+		if (!at.failed && name && plain_is(name))
+			plt->list[i].symbol.name = name;
 	}
 }
 
@@ -294,17 +295,15 @@ bool symbols_read_plt(const struct image *image, struct symbols *symbols, struct
 	*symbols = (struct symbols){.dynamic = true};
 	for (size_t i = 0; ok && !image->object && i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
-		const GElf_Shdr *hdr = &section->hdr;
+		const uint64_t size = section->hdr.sh_size;
 
 		if (image_is_plt_name(section->name) && section->data &&
-		    image_is_code(image, hdr->sh_addr, hdr->sh_size))
-			ok = image_own(image, section->data, hdr->sh_size, err) &&
+		    image_is_code(image, section->hdr.sh_addr, size))
+			ok = image_own(image, section->data, size, err) &&
 			     (plt_read(image, section, &plt) || err_set_nomem(err));
 	}
 	if (plt.n)
-		qsort(plt.list, plt.n, sizeof(*plt.list), search_order);
-	if (!table || table->hdr.sh_link >= image->n_sections)
-		table = NULL;
+		qsort(plt.list, plt.n, sizeof(*plt.list), search_order_pairs);
 	for (size_t i = 0; ok && table && plt.n && i < image->n_sections; i++)
 		plt_name(image, &image->sections[i], table, &plt, &left);
 	for (size_t i = 0; ok && i < plt.n; i++)

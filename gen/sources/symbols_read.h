@@ -18,8 +18,8 @@ ATTR_MUST_CHECK bool symbols_read(
 ATTR_MUST_CHECK bool symbols_read_tables(
     const struct image *image, struct symbols *symbols, struct err *err);
 
-/* Reads the entries of PLTs, with the names of the functions that they go to, and what else is there, with the name ".plt" and
- * without a type. False also where the file has become shorter (ERR_IO). */
+/* Reads the entries of PLTs, with the names of the functions that they go to. Headers and entries of indirect functions have the
+ * name "". False also where the file has become shorter (ERR_IO). */
 ATTR_MUST_CHECK bool symbols_read_plt(
     const struct image *image, struct symbols *symbols, struct err *err);
 

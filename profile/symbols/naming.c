@@ -119,15 +119,14 @@ static char *naming_symbol(
     struct naming *naming, const struct naming_options *options, const char *symbol)
 {
 	const size_t size = symbol_name_size(symbol);
+	const char *end = strcmp(symbol + size, "@plt") ? "" : "@plt";
 	char *name = strndup(symbol, size), *entry = NULL;
 	char *readable = name ? naming_readable(naming, options, name) : NULL;
 
-	free(name);
-	if (!readable || strcmp(symbol + size, "@plt") != 0)
-		return readable;
-	if (asprintf(&entry, "%s@plt", readable) < 0)
+	if (readable && asprintf(&entry, "%s%s", readable, end) < 0)
 		entry = NULL;
 	free(readable);
+	free(name);
 	return entry;
 }
 

@@ -51,7 +51,7 @@ struct module_list {
 	struct symbols *symbols;
 	char *text;
 	size_t n_text, cap_text;
-	bool no_memory;
+	bool plt, no_memory;
 };
 
 /* Copies the name: where it is in the file, somebody may write meanwhile. */
@@ -61,7 +61,7 @@ static bool module_copy(struct module_list *list, const char *name, const char *
 	char *copy;
 
 	if (!vec_reserve(
-		&list->text, &list->cap_text, list->n_text + size + strlen(end) + 1))
+		&list->text, &list->cap_text, list->n_text + size + sizeof("@plt")))
 		return false;
 	copy = list->text + list->n_text;
 	memcpy(copy, name, size);
@@ -73,20 +73,21 @@ static bool module_copy(struct module_list *list, const char *name, const char *
 static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 {
 	struct module_list *list = context;
+	/* What has no name in a PLT is a header, or goes to an indirect function. */
+	const char *name = list->plt && !symbol->name ? ".plt" : symbol->name;
 	const struct symbol *last =
 	    list->symbols->n ? &list->symbols->list[list->symbols->n - 1] : NULL;
 	/* The text may still move, so a name is set when all are there. Ranks keep the order of those at one address. */
 	const struct symbol taken = {.addr = symbol->start,
 	    .size = symbol->size,
-	    .name = symbol->name ? NULL : "",
+	    .name = name ? NULL : "",
 	    .rank = last && last->addr == symbol->start && last->rank ? last->rank - 1
 								      : UINT8_MAX};
 
 	list->symbols->dynamic = symbol->flags & EH2SFRAME_SYMBOL_DYNAMIC;
 	list->no_memory =
 	    !symbols_add(list->symbols, &taken) ||
-	    (symbol->name && !module_copy(list, symbol->name,
-				 symbol->flags & EH2SFRAME_SYMBOL_ENTRY ? "@plt" : ""));
+	    (name && !module_copy(list, name, list->plt && symbol->name ? "@plt" : ""));
 	return !list->no_memory;
 }
 
@@ -105,7 +106,7 @@ static void module_prefer(struct symbols *symbols)
 			start--;
 		for (size_t i = end - 1;
 		     strncmp(last->name, "__", 2) == 0 && i-- > start;)
-			if (!strchr("_.", list[i].name[0]) && list[i].size == kept.size) {
+			if (list[i].name[0] != '_' && list[i].size == kept.size) {
 				*last = list[i];
 				list[i] = kept;
 			}
@@ -117,6 +118,7 @@ static bool module_list_add(struct module_list *list, const struct eh2sframe_fil
 {
 	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
 
+	list->plt = origin == EH2SFRAME_ORIGIN_PLT;
 	return eh2sframe_file_functions(file, origin, module_take, list, &why) ||
 	       module_failed(&why, err);
 }

@@ -4,6 +4,7 @@
 linker writes for each machine, with and without symbols, and what is installed. TAP."""
 import glob
 import os
+import pathlib
 import re
 import shutil
 import sys
@@ -11,11 +12,10 @@ import sys
 from batch_lib import remove, scratch
 from elf_text import plts
 from fold_lib import EXACT, FILE, JIT, Recording, folded
-from tap import check, must, plan, run, skip
+from tap import check, must, plan, read, run, skip
 
 FOLD, WRITER = (os.path.realpath(path) for path in sys.argv[1:3])
-LIBRARY = "int first(int n) { return n; } int second(int n) { return n; } int _Z5thirdi(int n) { return n; }\n"
-SOURCE = """
+SOURCES = {"lib.c": "int first(int n) { return n; } int second(int n) { return n; } int _Z5thirdi(int n) { return n; }\n", "a.c": """
 static int one(int n) { return n; }
 static int (*choose(void))(int) { return one; }
 __attribute__((ifunc("choose"))) int chosen(int n);
@@ -24,30 +24,28 @@ int first(int), second(int), _Z5thirdi(int);
 int both(int n) { int (*volatile pointer)(int) = second; return pointer(first(second(n))) + _Z5thirdi(n) + 1; }
 #endif
 int _start(int n) { return chosen(n) + 1; }
-"""
-ARM, Z, X86 = "aarch64-linux-gnu-", "s390x-linux-gnu-", ""
+"""}
+ARM, Z, X86 = "aarch64-linux-gnu-", "s390x-linux-gnu-", "x86_64-linux-gnu-"
 LINKERS = {X86: ["ld.bfd", "ld.gold", "ld.lld", "ld.mold"], ARM: [ARM + "ld.bfd", ARM + "ld.gold", "ld.lld", "ld.mold"],
            Z: [Z + "ld.bfd", Z + "ld.gold", "ld.mold"]}
 PROTECTED = {X86: ["-z ibtplt", "-z force-ibt"], ARM: ["-z force-bti", "-z pac-plt", "-z force-bti -z pac-plt"], Z: []}
-LIB = "/usr/lib/x86_64-linux-gnu/"
-INSTALLED = {X86: ["/bin/ls", "/bin/bash", "/usr/bin/openssl", "/usr/bin/perl", "/usr/bin/git", "/usr/bin/gdb", sys.executable,
-                   *(LIB + name for name in ("libc.so.6", "libm.so.6", "libz.so.1", "libcrypto.so.3", "libstdc++.so.6"))],
-             ARM: glob.glob("/usr/aarch64-linux-gnu/lib/lib*.so.*"), Z: glob.glob("/usr/s390x-linux-gnu/lib/lib*.so.*")}
-KINDS = {"shared": ["-fPIC"], "pie lib.so --dynamic-linker=/none": ["-fpie"], "static": ["-fno-pic", "-DSTATIC"]}
+KINDS = {"shared": ["-fPIC"], "pie lib.so --dynamic-linker=/none": ["-fpie"], "static": ["-fno-pic", "-DSTATIC"],
+         "static -pie --no-dynamic-linker": ["-fpie", "-DSTATIC"]}
+INSTALLED = {X86: ["/usr/bin/*a[gst]*", "/usr/bin/openssl", "/usr/bin/g*b", "/usr/lib/x86_64-linux-gnu/lib[cmz]*.so.[136]"],
+             ARM: ["/usr/aarch64-linux-gnu/lib/lib*.so.*"], Z: ["/usr/s390x-linux-gnu/lib/lib*.so.*"]}
 
 
 def instructions(tool, path):
     """{address: "strlen@plt"}, or ".plt" where an entry has no name or it is none. mold has symbols for its entries."""
     found, label = {}, ".plt"
     tls = re.findall(r" TLS .* (\S+?)(?:@.*)?$", must("readelf", "--dyn-syms", "-W", path), re.M)
-    for name in plts(path):
-        for line in must(tool, "-d", "-j", name, path).splitlines():
-            begins = re.match(r"[0-9a-f]+ <(.*)>:$", line)
-            if begins:
-                entry = re.fullmatch(r"([\w.]+)(@plt|\$plt|\$pltgot)", begins[1])
-                label = entry[1] + "@plt" if entry and entry[1] not in tls else ".plt"
-            elif re.match(r" *[0-9a-f]+:\s", line):
-                found[int(line.split(":")[0], 16)] = label
+    for line in must(tool, "-d", *(f"-j{name}" for name in plts(path)), path).splitlines() if plts(path) else ():
+        begins = re.match(r"[0-9a-f]+ <(.*)>:$", line)
+        if begins:
+            entry = re.fullmatch(r"([\w.]+)(@plt|\$plt|\$pltgot)", begins[1])
+            label = entry[1] + "@plt" if entry and entry[1] not in tls else ".plt"
+        elif re.match(r" *[0-9a-f]+:\s", line):
+            found[int(line.split(":")[0], 16)] = label
     return found
 
 
@@ -60,24 +58,21 @@ def compare(files):
             module = rec.module(path)
             for at in wanted:
                 rec.sample(thread, [rec.frame(JIT, rec.n["frame"], name=f"{path}:{at:x}"), rec.frame(FILE, at, module, flags=EXACT)])
-    stacks = folded(FOLD, rec.write(WRITER, "plt.rec"), "--no-demangle", "--no-inline")
-    got = dict(stack.split(";")[1:] for stack in stacks)
+    got = dict(stack.split(";")[1:] for stack in folded(FOLD, rec.write(WRITER, "plt.rec"), "--no-demangle", "--no-inline"))
     for what, wanted, paths in files:
         wrong = [f"{path}, {at:x}: {got.get(f'{path}:{at:x}')}, not {name}" for path in paths for at, name in wanted.items()
                  if got.get(f"{path}:{at:x}") != name]
         check(not wrong, f"{what}: {len(set(wanted.values()) - {'.plt'})} entries, {len(wanted)} instructions", "\n".join(wrong))
 
 
-def link(tool, linker, to):
+def link(tool, linker):
     """What the linker writes, with and without symbols."""
     for number, (kind, code) in enumerate(KINDS.items()):
         for how in ("-z lazy", "-z now", *("-z lazy " + more for more in PROTECTED[tool])):
             protect = ["-mbranch-protection=standard" if tool == ARM else "-fcf-protection"] if how[7:] else []
-            compiled = f"{tool}{number}{len(protect)}.o"
-            if not os.path.exists(compiled):
-                must(tool + "gcc", "-O1", *code, *protect, "-ffreestanding", "-fno-stack-protector", "-c", "-o", compiled, "a.c")
-            linked = os.path.realpath(f"{to}{number}{how.replace(' ', '')}")
-            done = run(linker, *("-" + kind).split(), *how.split(), "--build-id=none", compiled, "-o", linked)
+            must(tool + "gcc", "-O1", *code, *protect, "-ffreestanding", "-fno-stack-protector", "-c", "-o", "a.o", "a.c")
+            linked = os.path.realpath(f"{tool}{linker}{number}{how.replace(' ', '')}")
+            done = run(linker, *("-" + kind).split(), *how.split(), "--build-id=none", "a.o", "-o", linked)
             if done.returncode or "unknown -z" in done.stderr:
                 continue
             must(tool + "strip", "-o", linked + ".s", linked)
@@ -86,24 +81,20 @@ def link(tool, linker, to):
             names = instructions(other or tool + "objdump", linked)
             if number:  # it is this file's own
                 names = {at: ".plt" if name == "chosen@plt" else name for at, name in names.items()}
-            yield f"{tool or 'x86_64 '}{os.path.basename(linker)}, {kind.split()[0]}, {how}", names, [linked, linked + ".s"]
+            check(("static" in kind) == (len(set(names.values())) < 4), f"{linked}: three entries or none have names", names)
+            yield f"{tool} {linker}, {kind}, {how}", names, [linked, linked + ".s"]
 
 
 work = scratch()
-for language, text in {"lib.c": LIBRARY, "a.c": SOURCE}.items():
-    with open(language, "w", encoding="ascii") as source:
-        source.write(text)
+for file, text in SOURCES.items():
+    pathlib.Path(file).write_text(text, encoding="ascii")
 for prefix, programs in LINKERS.items():
     if not shutil.which(prefix + "gcc") or not shutil.which(prefix + "objdump"):
         skip(prefix, "not installed")
         continue
     must(prefix + "gcc", "-shared", "-nostdlib", "-fPIC", "-o", "lib.so", "lib.c")
-    for each in filter(shutil.which, programs):
-        made = list(link(prefix, each, f"{prefix}{programs.index(each)}."))
-        compare(made)
-        dynamic = [names for what, names, _ in made if "static" not in what]
-        check(dynamic and all(len(set(names.values())) > 3 for names in dynamic), f"{prefix}{each}: three entries have names")
-    compare([(path, instructions(prefix + "objdump", path), [path])
-             for path in sorted(set(map(os.path.realpath, filter(os.path.exists, INSTALLED[prefix]))))])
+    compare([made for each in filter(shutil.which, programs) for made in link(prefix, each)])
+    found = {os.path.realpath(path) for pattern in INSTALLED[prefix] for path in glob.glob(pattern)}
+    compare([(path, instructions(prefix + "objdump", path), [path]) for path in sorted(found) if read(path)[:4] == b"\x7fELF"])
 remove(work)
 plan()
