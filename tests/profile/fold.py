@@ -71,6 +71,17 @@ def names(symbols, build_id):
         check(got == wanted, what, got)
 
 
+def entries_of_plts(symbols, build_id):
+    """They are named beside a separate debug file, which has no code, and have readable names."""
+    entry = int(re.search(r"^0*(\w+) <__cxa_finalize@plt>:", must("objdump", "-d", "prog"), re.M)[1], 16)
+    rec = Recording()
+    module = rec.module(os.path.realpath("stripped"), build_id)
+    rec.sample(rec.thread(7, 7, "prog"), [rec.frame(FILE, symbols["main"] + 4, module), rec.frame(
+        FILE, 1, module, name="_Z5thirdi@plt"), rec.frame(FILE, entry, module, flags=EXACT)])
+    got = folded(FOLD, rec.write(WRITER, "plt.rec"), "--debug-dir=debug")
+    check(got == {"prog;main;third(int)@plt;__cxa_finalize@plt": 1}, "entries of PLTs", got)
+
+
 def starts_of_functions():
     """Functions of a stripped library are told apart by where they start, in each format."""
     with open("many.c", "w", encoding="utf-8") as file:
@@ -346,6 +357,7 @@ def main():
     try:
         symbols, build_id = build()
         names(symbols, build_id)
+        entries_of_plts(symbols, build_id)
         starts_of_functions()
         versions()
         libraries()
