@@ -76,7 +76,7 @@ def link(tool, linker, more):
                 continue
             must(tool + "strip", "-o", linked + ".s", linked)
             # GNU's takes lld's entries with landing pads for shorter ones. In a program, the indirect function is its own.
-            names = instructions("llvm-objdump" if (how[7:], linker) == ("-z force-bti", "ld.lld") else tool + "objdump", linked)
+            names = instructions("llvm-objdump" if (how[8:], linker) == ("-z force-bti", "ld.lld") else tool + "objdump", linked)
             names = {at: ".plt" if number and name == "chosen@plt" else name for at, name in names.items()}
             check(("static" in kind) == (len(set(names.values())) < 4), f"{linked}: three entries or none have names", names)
             yield f"{tool} {linker}, {kind}, {how}", names, [linked, linked + ".s"]
