@@ -238,6 +238,9 @@ enum eh2sframe_origin {
 	/* .symtab; without functions in it, .dynsym and .gopclntab. */
 	EH2SFRAME_ORIGIN_SYMBOLS = 0,
 	EH2SFRAME_ORIGIN_EH_FRAME = 1, /* the FDEs of .eh_frame, which have no names */
+	/* The entries of PLTs, with the name of the function that each goes to. objdump and perf show it as "strlen@plt".
+	 * Without a name: a PLT's header, and what goes to a function that has none. */
+	EH2SFRAME_ORIGIN_PLT = 2,
 };
 
 /* Flags of a symbol, to be combined. Never renumbered. */

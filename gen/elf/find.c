@@ -109,6 +109,11 @@ bool image_is_zero(const struct image *image, uint64_t off, uint64_t end)
 	return true;
 }
 
+bool image_is_plt_name(const char *name)
+{
+	return !strncmp(name, ".plt", 4) || !strcmp(name, ".iplt");
+}
+
 const GElf_Phdr *image_segment_find(const struct image *image, uint32_t type)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++)

@@ -145,6 +145,9 @@ ATTR_MUST_CHECK bool image_own_tables(const struct image *image, struct err *err
 const struct image_section *image_section_find(
     const struct image *image, const char *name);
 
+/* True if a section of this name holds stubs of a PLT. */
+bool image_is_plt_name(const char *name);
+
 /* Returns the first program header of that type, or NULL. */
 const GElf_Phdr *image_segment_find(const struct image *image, uint32_t type);
 

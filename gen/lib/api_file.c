@@ -58,6 +58,8 @@ static bool api_functions(const struct image *image, enum eh2sframe_origin origi
 		return symbols_read_tables(image, symbols, err);
 	case EH2SFRAME_ORIGIN_EH_FRAME:
 		return symbols_read_starts(image, symbols, err);
+	case EH2SFRAME_ORIGIN_PLT:
+		return symbols_read_plt(image, symbols, err);
 	}
 	return err_set(err, ERR_USAGE, "unknown origin %d", (int)origin);
 }

@@ -127,11 +127,6 @@ static struct sf_func *plt_func_at(struct sf_section *section, uint64_t addr)
 		   : NULL;
 }
 
-bool plt_is_plt_name(const char *name)
-{
-	return !strncmp(name, ".plt", 4) || !strcmp(name, ".iplt");
-}
-
 void plt_mark_repeated(const struct image *image, struct sf_section *section)
 {
 	for (size_t i = 0; i < image->n_sections; i++) {
@@ -139,7 +134,7 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section)
 		struct sf_func *func;
 		uint8_t entry;
 
-		if (!plt_is_plt_name(image->sections[i].name) ||
+		if (!image_is_plt_name(image->sections[i].name) ||
 		    !num_u8(hdr->sh_entsize, &entry))
 			continue;
 		if (entry < PLT_MIN_PERIOD || hdr->sh_size % entry ||
@@ -296,7 +291,7 @@ static bool plt_is_candidate(const struct policy *policy, const struct image_sec
 {
 	const GElf_Shdr *hdr = &plt->hdr;
 
-	return plt->data && plt_is_plt_name(plt->name) && hdr->sh_size &&
+	return plt->data && image_is_plt_name(plt->name) && hdr->sh_size &&
 	       hdr->sh_size <= UINT32_MAX &&
 	       image_is_code(policy->image, hdr->sh_addr, hdr->sh_size) &&
 	       !policy_section_excluded(policy, hdr->sh_addr) &&

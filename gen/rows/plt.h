@@ -19,9 +19,6 @@
 #include "gen/rows/reduce.h"
 #include "sframe/model.h"
 
-/* True if a section of this name holds stubs of a PLT. */
-bool plt_is_plt_name(const char *name);
-
 /*
  * As reduce_table, for a table whose rules depend on the PC: what comes before the
  * dependence is a PCINC function (PLT0), the rest one PCMASK function if its rows repeat

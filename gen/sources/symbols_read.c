@@ -2,13 +2,19 @@
 /* Functions: read once into a sorted list. */
 #include "gen/sources/symbols_read.h"
 
+#include <stdlib.h>
+
 #include "base/plain.h"
 #include "base/rd.h"
+#include "base/search.h"
+#include "base/vec.h"
 #include "cfi/frames.h"
+#include "gen/arch/arch.h"
 #include "gen/elf/object/object.h"
 #include "gen/sources/go_source.h"
 
 #define SYM_SIZE 24
+#define RELA_SIZE 24
 /* A string table without a NUL must not be read once per symbol. */
 #define MAX_NAME 65536
 
@@ -170,5 +176,142 @@ bool symbols_read_starts(
 		symbols_sort(starts);
 	else
 		symbols_deinit(starts);
+	return ok;
+}
+
+/* ---- PLTs ---- */
+
+struct plt {
+	struct plt_entry {
+		uint64_t slot; /* the address of the place that it jumps through */
+		struct symbol symbol;
+	} * list;
+	size_t n, cap;
+};
+
+/* Returns the place that an instruction of an entry at pc takes an address from; 0: it is another instruction. */
+static uint64_t plt_slot(enum code_machine machine, struct rd rd, uint64_t pc)
+{
+	uint64_t slot = 0;
+	uint32_t first, load;
+
+	switch (machine) {
+	case CODE_X86_64: /* jmp *slot(%rip) */
+		if (rd_u16(&rd) == 0x25ff)
+			slot = pc + 6 + (uint64_t)rd_s32(&rd);
+		break;
+	case CODE_AARCH64: /* adrp x16, page; ldr x17, [x16, #offset] */
+		rd.big_endian = false;
+		first = rd_u32(&rd);
+		load = rd_u32(&rd);
+		if ((first & 0x9f00001f) == 0x90000010 &&
+		    (load & 0xffc003ff) == 0xf9400211)
+			slot = (pc & ~UINT64_C(0xfff)) + (first >> 29 & 3) * 0x1000 +
+			       (uint64_t)((int32_t)(first << 8) >> 13) * 0x4000 +
+			       (load >> 10 & 0xfff) * 8;
+		/* stp x2, x3, [sp, #-16]!: the code of TLS descriptors, behind the entries. */
+		if (first == 0xa9bf0fe2)
+			slot = UINT64_MAX;
+		break;
+	case CODE_S390X: /* larl %r1,slot */
+		if (rd_u16(&rd) == 0xc010)
+			slot = pc + 2 * (uint64_t)rd_s32(&rd);
+		break;
+	}
+	return rd.failed ? 0 : slot;
+}
+
+/* Each entry, or header, ends where the next one begins. */
+static bool plt_read(
+    const struct image *image, const struct image_section *section, struct plt *plt)
+{
+	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
+	const uint64_t addr = section->hdr.sh_addr, size = section->hdr.sh_size;
+	/* They begin at multiples of it, the first with the section. Those of AArch64 can have 24 bytes. */
+	const uint64_t unit =
+	    arch->code == CODE_AARCH64 || section->hdr.sh_entsize == 8 ? 8 : 16;
+	struct symbol *last = NULL;
+	struct rd rd;
+
+	rd_init(&rd, section->data, (size_t)size, image->big_endian);
+	for (uint64_t at = 0; at < size; at += arch->insn_unit) {
+		const uint64_t start = last ? at - at % unit : 0;
+		uint64_t slot;
+
+		rd_seek(&rd, at);
+		slot = plt_slot(arch->code, rd, addr + at);
+		if (!slot || (last && last->addr == addr + start))
+			continue;
+		if (last)
+			last->size = addr + start - last->addr;
+		if (!vec_reserve(&plt->list, &plt->cap, plt->n + 1))
+			return false;
+		plt->list[plt->n] =
+		    (struct plt_entry){slot, {addr + start, size - start, "", 0}};
+		last = &plt->list[plt->n++].symbol;
+	}
+	return true;
+}
+
+/* Names the entries whose slots a section of relocations fills in. All tables were copied when the file was opened. */
+static void plt_name(const struct image *image, const struct image_section *section,
+    const struct image_section *table, const struct plt *plt, uint64_t *left)
+{
+	const struct image_section *strings;
+	struct rd rd, symbols, names;
+
+	if (section->hdr.sh_type != SHT_RELA || !section->data ||
+	    section->hdr.sh_link != (size_t)(table - image->sections) ||
+	    table->hdr.sh_link >= image->n_sections)
+		return;
+	strings = &image->sections[table->hdr.sh_link];
+	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
+	rd_init(&symbols, table->data, (size_t)table->hdr.sh_size, image->big_endian);
+	rd_init(&names, strings->data, strings->data ? (size_t)strings->hdr.sh_size : 0,
+	    image->big_endian);
+	while (rd.size - rd.pos >= RELA_SIZE) {
+		const uint64_t slot = rd_u64(&rd), symbol = rd_u64(&rd) >> 32;
+		const size_t i = search_list_from(plt->list, plt->n, slot, slot);
+		struct rd at = symbols;
+		const char *name;
+
+		/* None has an addend. */
+		if (rd_u64(&rd) || !symbol || i == plt->n || plt->list[i].slot != slot)
+			continue;
+		rd_seek(&at, symbol * SYM_SIZE);
+		name = read_name(&names, rd_u32(&at), left);
+		if (!at.failed && name && plain_is(name))
+			plt->list[i].symbol.name = name;
+	}
+}
+
+bool symbols_read_plt(const struct image *image, struct symbols *symbols, struct err *err)
+{
+	const struct image_section *table = table_find(image, SHT_DYNSYM);
+	uint64_t left = SYMBOLS_NAMES_SHARE * (uint64_t)image->size;
+	struct plt plt = {0};
+	bool ok = true;
+
+	*symbols = (struct symbols){.dynamic = true};
+	for (size_t i = 0; ok && !image->object && i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+		const uint64_t size = section->hdr.sh_size;
+
+		if (image_is_plt_name(section->name) && section->data &&
+		    image_is_code(image, section->hdr.sh_addr, size))
+			ok = image_own(image, section->data, size, err) &&
+			     (plt_read(image, section, &plt) || err_set_nomem(err));
+	}
+	if (plt.n)
+		qsort(plt.list, plt.n, sizeof(*plt.list), search_order_pairs);
+	for (size_t i = 0; ok && table && plt.n && i < image->n_sections; i++)
+		plt_name(image, &image->sections[i], table, &plt, &left);
+	for (size_t i = 0; ok && i < plt.n; i++)
+		ok = symbols_add(symbols, &plt.list[i].symbol) || err_set_nomem(err);
+	free(plt.list);
+	if (ok)
+		symbols_sort(symbols);
+	else
+		symbols_deinit(symbols);
 	return ok;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions by address: their names from .symtab, else from .dynsym and Go's table, or their starts from FDEs. */
+/* Functions by address: their names from .symtab, else from .dynsym and Go's table, entries of PLTs, or starts from FDEs. */
 #ifndef GEN_SOURCES_SYMBOLS_READ_H
 #define GEN_SOURCES_SYMBOLS_READ_H
 
@@ -16,6 +16,11 @@ ATTR_MUST_CHECK bool symbols_read(
 
 /* As symbols_read, without a search of all bytes for Go's table where no section has its name. */
 ATTR_MUST_CHECK bool symbols_read_tables(
+    const struct image *image, struct symbols *symbols, struct err *err);
+
+/* Reads the entries of PLTs, with the names of the functions that they go to. Headers and entries of indirect functions have the
+ * name "". False also where the file has become shorter (ERR_IO). */
+ATTR_MUST_CHECK bool symbols_read_plt(
     const struct image *image, struct symbols *symbols, struct err *err);
 
 /* Reads what the FDEs of .eh_frame describe; the names are "". Without CFI, nothing. False also where

@@ -111,15 +111,23 @@ static char *naming_readable(
 	return plain_dup(name);
 }
 
-/* The name of a symbol of a file without its version. Names of other origins may have this character. */
-static char *naming_symbol(struct naming *naming, const struct naming_options *options,
-    const struct symbol *symbol)
+/*
+ * The name of a symbol of a file without its version. Names of other origins may have this character. Behind that of an entry of a PLT
+ * it has no version.
+ */
+static char *naming_symbol(
+    struct naming *naming, const struct naming_options *options, const char *symbol)
 {
-	char *name = strndup(symbol->name, symbol_name_size(symbol->name));
+	const size_t size = symbol_name_size(symbol);
+	const char *end = strcmp(symbol + size, "@plt") ? "" : "@plt";
+	char *name = strndup(symbol, size), *entry = NULL;
 	char *readable = name ? naming_readable(naming, options, name) : NULL;
 
+	if (readable && asprintf(&entry, "%s%s", readable, end) < 0)
+		entry = NULL;
+	free(readable);
 	free(name);
-	return readable;
+	return entry;
 }
 
 /* Takes text over. */
@@ -202,6 +210,7 @@ static bool naming_function(const struct profile *profile,
 {
 	struct naming_function function = {.kind = frame->kind};
 	const struct symbol *symbol = NULL, *start = NULL;
+	const char *name;
 	uint64_t address;
 
 	if (frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL)
@@ -214,13 +223,11 @@ static bool naming_function(const struct profile *profile,
 	if (symbol && frame->kind == PROFILE_FRAME_FILE &&
 	    naming_known(table, symbol, named))
 		return true;
-	if (symbol && frame->kind == PROFILE_FRAME_FILE)
-		function.name = naming_symbol(naming, options, symbol);
-	else if (frame->name || symbol || other)
-		function.name = naming_readable(naming, options,
-		    frame->name ? frame->name
-		    : symbol	? symbol->name
-				: other);
+	name = frame->name ? frame->name : symbol ? symbol->name : NULL;
+	if (name && frame->kind == PROFILE_FRAME_FILE)
+		function.name = naming_symbol(naming, options, name);
+	else if (name || other)
+		function.name = naming_readable(naming, options, name ? name : other);
 	else
 		function.name = naming_unknown(profile, frame, start);
 	if (!naming_add(naming, &function, named, err))

@@ -51,20 +51,21 @@ struct module_list {
 	struct symbols *symbols;
 	char *text;
 	size_t n_text, cap_text;
-	bool no_memory;
+	bool plt, no_memory;
 };
 
 /* Copies the name: where it is in the file, somebody may write meanwhile. */
-static bool module_copy(struct module_list *list, const char *name)
+static bool module_copy(struct module_list *list, const char *name, const char *end)
 {
 	const size_t size = strnlen(name, MAX_NAME);
 	char *copy;
 
-	if (!vec_reserve(&list->text, &list->cap_text, list->n_text + size + 1))
+	if (!vec_reserve(
+		&list->text, &list->cap_text, list->n_text + size + sizeof("@plt")))
 		return false;
 	copy = list->text + list->n_text;
 	memcpy(copy, name, size);
-	copy[size] = '\0';
+	strcpy(copy + size, end);
 	list->n_text += strlen(copy) + 1;
 	return true;
 }
@@ -72,14 +73,21 @@ static bool module_copy(struct module_list *list, const char *name)
 static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 {
 	struct module_list *list = context;
-	/* The text may still move, so a name is set when all are there. */
+	/* What has no name in a PLT is a header, or goes to an indirect function. */
+	const char *name = list->plt && !symbol->name ? ".plt" : symbol->name;
+	const struct symbol *last =
+	    list->symbols->n ? &list->symbols->list[list->symbols->n - 1] : NULL;
+	/* The text may still move, so a name is set when all are there. Ranks keep the order of those at one address. */
 	const struct symbol taken = {.addr = symbol->start,
 	    .size = symbol->size,
-	    .name = symbol->name ? NULL : ""};
+	    .name = name ? NULL : "",
+	    .rank = last && last->addr == symbol->start && last->rank ? last->rank - 1
+								      : UINT8_MAX};
 
 	list->symbols->dynamic = symbol->flags & EH2SFRAME_SYMBOL_DYNAMIC;
-	list->no_memory = !symbols_add(list->symbols, &taken) ||
-			  (symbol->name && !module_copy(list, symbol->name));
+	list->no_memory =
+	    !symbols_add(list->symbols, &taken) ||
+	    (name && !module_copy(list, name, list->plt && symbol->name ? "@plt" : ""));
 	return !list->no_memory;
 }
 
@@ -105,17 +113,30 @@ static void module_prefer(struct symbols *symbols)
 	}
 }
 
-/* The list stays in the order in which it comes. The caller frees the text of the names also after a failure. */
+static bool module_list_add(struct module_list *list, const struct eh2sframe_file *file,
+    enum eh2sframe_origin origin, struct err *err)
+{
+	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
+
+	list->plt = origin == EH2SFRAME_ORIGIN_PLT;
+	return eh2sframe_file_functions(file, origin, module_take, list, &why) ||
+	       module_failed(&why, err);
+}
+
+/*
+ * Takes also the PLTs of code, which is not the same file where that is for debugging, or NULL. The other names come last, and say where
+ * they are from. The caller frees their text also after a failure.
+ */
 static bool module_functions(const struct eh2sframe_file *file,
-    enum eh2sframe_origin origin, struct symbols *symbols, char **text, struct err *err)
+    const struct eh2sframe_file *code, enum eh2sframe_origin origin,
+    struct symbols *symbols, char **text, struct err *err)
 {
 	struct module_list list = {.symbols = symbols};
-	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
-	bool ok = eh2sframe_file_functions(file, origin, module_take, &list, &why) ||
-		  module_failed(&why, err);
-	const char *name = list.text;
+	bool ok = !code || module_list_add(&list, code, EH2SFRAME_ORIGIN_PLT, err);
+	const char *name;
 
-	*text = list.text;
+	ok = ok && module_list_add(&list, file, origin, err);
+	name = *text = list.text;
 	if (list.no_memory)
 		ok = err_set_nomem(err);
 	for (size_t i = 0; ok && i < symbols->n; i++)
@@ -123,6 +144,8 @@ static bool module_functions(const struct eh2sframe_file *file,
 			symbols->list[i].name = name;
 			name += strlen(name) + 1;
 		}
+	if (ok && code)
+		symbols_sort(symbols);
 	if (ok)
 		module_prefer(symbols);
 	return ok;
@@ -134,7 +157,8 @@ static bool module_take_debug(
 {
 	struct symbols symbols = {0};
 	char *text;
-	bool ok = module_functions(debug, EH2SFRAME_ORIGIN_SYMBOLS, &symbols, &text, err);
+	bool ok = module_functions(
+	    debug, table->file, EH2SFRAME_ORIGIN_SYMBOLS, &symbols, &text, err);
 
 	eh2sframe_close(debug);
 	if (!ok || !symbols.n || symbols.dynamic) {
@@ -185,15 +209,15 @@ bool table_read_starts(struct table *table, struct err *err)
 		return true;
 	table->starts_known = true;
 	ok = module_functions(
-	    table->file, EH2SFRAME_ORIGIN_EH_FRAME, &table->starts, &none, err);
+	    table->file, NULL, EH2SFRAME_ORIGIN_EH_FRAME, &table->starts, &none, err);
 	free(none);
 	return ok;
 }
 
 bool table_read_file(struct table *table, struct err *err)
 {
-	return module_functions(
-	    table->file, EH2SFRAME_ORIGIN_SYMBOLS, &table->symbols, &table->text, err);
+	return module_functions(table->file, table->file, EH2SFRAME_ORIGIN_SYMBOLS,
+	    &table->symbols, &table->text, err);
 }
 
 bool table_read_module(const struct profile_module *module,

@@ -69,8 +69,7 @@ static void read_file(const struct eh2sframe_file *file)
 	volatile uint8_t sum = 0;
 	uint64_t before;
 
-	for (int from = EH2SFRAME_ORIGIN_SYMBOLS; from <= EH2SFRAME_ORIGIN_EH_FRAME;
-	     from++) {
+	for (int from = EH2SFRAME_ORIGIN_SYMBOLS; from <= EH2SFRAME_ORIGIN_PLT; from++) {
 		before = 0;
 		call_status(eh2sframe_file_functions(file, (enum eh2sframe_origin)from,
 				check_symbol, &before, &error),

@@ -101,7 +101,7 @@ static bool gaps_plts(const struct image *image, struct cfi_ranges *plts)
 		const struct image_section *section = &image->sections[i];
 		const GElf_Shdr *hdr = &section->hdr;
 
-		if (!section->data || !plt_is_plt_name(section->name) ||
+		if (!section->data || !image_is_plt_name(section->name) ||
 		    !image_is_code(image, hdr->sh_addr, hdr->sh_size))
 			continue;
 		if (!vec_reserve(&plts->list, &plts->cap, plts->n + 1))
