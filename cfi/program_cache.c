@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/vec.h"
 
 struct cfi_cached_program {
@@ -18,7 +17,8 @@ void cfi_program_cache_init(
     struct cfi_program_cache *cache, const struct cfi_frames *frames, size_t n_fdes)
 {
 	/* Of most files fewer FDEs are unique, and a small table stays near the processor. */
-	*cache = (struct cfi_program_cache){.frames = frames, .expected = n_fdes / 8};
+	*cache = (struct cfi_program_cache){
+	    .frames = frames, .key = hash_key(), .expected = n_fdes / 8};
 }
 
 void cfi_program_cache_deinit(struct cfi_program_cache *cache)
@@ -32,9 +32,10 @@ static uint32_t cache_hash(
     const struct cfi_program_cache *cache, const struct cfi_fde *fde)
 {
 	const uint8_t *data = cache->frames->section.data;
-	uint64_t hash = hash_bytes(data + fde->program_off, fde->program_len) + fde->cie;
+	uint64_t hash =
+	    hash_bytes_by(cache->key, data + fde->program_off, fde->program_len);
 
-	return hash_fold(hash);
+	return hash_fold_by(cache->key, hash + fde->cie);
 }
 
 /* Byte for byte: an operand in another encoding makes another program. */

@@ -10,10 +10,12 @@
 #include <stddef.h>
 
 #include "base/attr.h"
+#include "base/hash.h"
 #include "base/hash_slots.h"
 #include "cfi/frames.h"
 
 struct cfi_program_cache {
+	struct hash_key key;
 	const struct cfi_frames *frames;     /* borrowed; must outlive this */
 	struct slots slots;		     /* owned */
 	size_t expected;		     /* programs */

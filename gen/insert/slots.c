@@ -238,7 +238,7 @@ static size_t find_table_load(const struct image *image, uint64_t end, size_t *l
 static void find_room(const struct image *image, struct insert_slots *slots)
 {
 	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
-	size_t load, n = find_table_load(image, end, &load);
+	size_t load = 0, n = find_table_load(image, end, &load);
 	const GElf_Phdr *phdr = n ? &image->phdrs[load] : NULL;
 	bool inside;
 
