@@ -7,10 +7,12 @@ begin with "sanitized/".
 
 The table is tests/tiers/long.tsv: a line for each test with the commit at which it last passed, when, in how many
 seconds, and how its last run ended. A test that passed at the commit that is checked out is not run again, so a run
-that was stopped goes on where it was. With names it runs only these, even if they have passed. --table prints the
-table, and ends with 1 unless every test has passed at this commit."""
+that was stopped goes on where it was. A pass also holds at a later commit if nothing but texts (docs/, *.md) and the
+table has changed since. With names it runs only these, even if they have passed. --table prints the table, and ends
+with 1 unless a pass of every test holds at this commit."""
 import argparse
 import fcntl
+import functools
 import hashlib
 import json
 import pathlib
@@ -32,6 +34,16 @@ def commit():
     changed = git("diff", "HEAD", *but_table)
     return git("log", "-1", "--format=%h", "--abbrev=12", *but_table) + (
         "+" + hashlib.sha256(changed.encode()).hexdigest()[:8] if changed else "")
+
+
+@functools.cache
+def holds(at, here):
+    """True if a pass at one commit counts at the other, which is checked out."""
+    if at == here:
+        return True
+    if at == "-" or "+" in at + here or subprocess.run(["git", "merge-base", "--is-ancestor", at, here], check=False).returncode:
+        return False
+    return not git("diff", "--name-only", at, here, "--", ".", ":!docs", ":!*.md", f":!*/{TABLE.name}")
 
 
 def registered(build, sanitized):
@@ -103,7 +115,7 @@ def main():
         subprocess.run(["meson", "compile", "-C", args.sanitized], check=True)
     for name in [] if args.table else args.tests or known:
         row = rows.setdefault(name, [name, "-", "-", "-", "-"])
-        if row[1] == here and row[4].startswith("pass") and not args.tests:
+        if holds(row[1], here) and row[4].startswith("pass") and not args.tests:
             continue
         if commit() != here:
             raise SystemExit(f"long: {here} is not checked out any more; start again")
@@ -118,7 +130,7 @@ def main():
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for name in chosen:
         row = rows.get(name, [name, "-", "-", "-", "has never run"])
-        passed = row[1] == here and row[4].startswith("pass")
+        passed = holds(row[1], here) and row[4].startswith("pass")
         count["skipped"] += "skipped" in row[4]
         count["passed" if passed else "skipped" if row[4] == "skip" else "failed"] += 1
         if not passed or row[4] != "pass":
