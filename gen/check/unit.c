@@ -75,8 +75,9 @@ static bool host_keeps_first(
 	return validate_keeps_first(worker->callees, call, state);
 }
 
-/* Notes how control comes to the first byte of a function by a jump: with SP elsewhere than at an entry, or bare. A call
- * that does not return can be the last instruction before it, too. */
+/* Notes how a jump enters a function at its first byte: with a frame on the stack (SP is not where a call leaves it), or
+ * bare (as a call does). Control can also get there from a call that was thought to end the function before it, which is
+ * no jump, so the instruction is read. */
 static void unit_note_jump(struct validate_worker *worker, uint64_t pc, uint64_t target,
     const struct code_state *state)
 {

@@ -323,13 +323,14 @@ void insert_put_dynamic(
 			break;
 		if (!is_tag(tag))
 			continue;
-		/* One of them may stand behind what had to move. */
+		/* A table that is not in the block stays where it is, and so does its tag. */
 		if (insert_grow_moves(plan, value - grow->bias, &off, &addr))
 			wr_patch_u64(wr, at + DYN_VALUE, addr);
 	}
 }
 
-/* By the section and not by the value: that may be the section's end. */
+/* A symbol moves with its section. Its value does not tell which that is: at the end of a section it is the start of the
+ * next one, too. */
 void insert_put_symbols(
     struct wr *wr, const struct image *image, const struct insert_plan *plan)
 {

@@ -52,8 +52,9 @@ static void place_refer_at(struct derive_walker *walker, const struct code_place
 }
 
 /*
- * True if an address that the code refers to is taken. The program's entry is reached for sure, and has no end that
- * could prove it.
+ * True if a reference is evidence of a function: the instruction that makes it is on a way to a good end, which proves that
+ * this is code, and is not doubted. The program's entry needs no proof, since the kernel starts it, and can have none, as it never
+ * returns.
  */
 static bool place_counts(const struct derive_walker *walker, const struct derive_ref *ref)
 {
@@ -102,7 +103,8 @@ bool derive_place_row(void *context, const struct code_place *place)
 
 	if ((noted->flags & (DERIVE_GOOD | DERIVE_DOUBTED)) != DERIVE_GOOD)
 		return true;
-	/* A jump that goes nobody knows where can come back here, with the stack of the entry. */
+	/* A jump with an unknown target left the function with the stack as at its entry. It may lead to any instruction here, so
+	 * there is a rule only where the state is that of the entry. */
 	if (walker->open_bare && (!callee_is_bare(walker->abi, place->state) ||
 				     !(callee_kept(place->state) >> walker->abi->fp & 1)))
 		return true;
@@ -219,8 +221,8 @@ static void emit_lost(struct derive_walker *walker, uint64_t addr)
 		walker->lost[walker->n_lost++] = addr;
 }
 
-/* Should a call return that no way goes on from, what is behind it has the frame: but for a function that begins there, no
- * other way to it is one that is known. */
+/* A cut is a call that is taken not to return. If it does return, the code behind it runs in this frame. Unless a function
+ * is known to begin there, nothing else says what that code is, so it gets no row. */
 static void emit_behind_cuts(struct derive_walker *walker)
 {
 	for (size_t i = 0; i < walker->n_cuts; i++) {
