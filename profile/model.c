@@ -86,7 +86,9 @@ void profile_free(struct profile *profile)
 
 /* Makes room for one element more in a list and its slots. */
 #define MODEL_RESERVE(profile, list, cap, n, slots, err)                                 \
-	((n) >= UINT32_MAX - 1 ? err_set(err, ERR_LIMIT, "too many elements")            \
+	((n) >= UINT32_MAX - 1 ? err_set(err, ERR_LIMIT,                                 \
+				     "more than 4294967294 frames, stacks or samples; "  \
+				     "record for a shorter time")                        \
 	    : !vec_reserve(&(list), &(cap), (n) + 1) ||                                  \
 		    !slots_reserve(&(slots), (n) + 1)                                    \
 		? err_set_nomem(err)                                                     \
@@ -198,7 +200,9 @@ bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
 	uint32_t callee;
 
 	if (profile->n_stacks >= UINT32_MAX - 1)
-		return err_set(err, ERR_LIMIT, "too many elements");
+		return err_set(err, ERR_LIMIT,
+		    "more than 4294967294 frames, stacks or samples; record for a "
+		    "shorter time");
 	if (!vec_reserve(&profile->stacks, &profile->cap_stacks, profile->n_stacks + 1))
 		return err_set_nomem(err);
 	callee = profile->stacks[caller].callee;

@@ -34,9 +34,9 @@ static const struct option fold_options[] = {
 static const char fold_help[] =
     "Usage: eh2sframe-fold [OPTION...] [RECORDING]\n"
     "\n"
-    "Writes what eh2sframe-record recorded for people and for other programs. RECORDING "
-    "- is\n"
-    "standard input; without one it reads " PROFILE_RECORDING ".\n"
+    "Shows a recording of eh2sframe-record or of perf record. Without one it "
+    "reads " PROFILE_RECORDING ";\n"
+    "- is standard input.\n"
     "\n"
     "      --format=folded|html|firefox\n"
     "                               a line for each stack, a flame graph for browsers, "
@@ -121,7 +121,7 @@ static bool fold_option(
 		fold_tell(option);
 		return true;
 	default:
-		return cmd_fail(error, EH2SFRAME_USAGE, "see eh2sframe-fold --help");
+		return true;
 	}
 }
 
@@ -131,9 +131,15 @@ bool fold_args_parse(
 	int option;
 
 	*args = (struct fold_args){.format = FOLD_N_FORMATS};
-	while ((option = getopt_long(argc, argv, "o:qhV", fold_options, NULL)) >= 0)
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":o:qhV", fold_options, NULL)) >= 0) {
+		if (option == '?' || option == ':')
+			return cmd_fail(error, EH2SFRAME_USAGE,
+			    "%.200s %s; see eh2sframe-fold --help", argv[optind - 1],
+			    option == ':' ? "needs a value" : "is no option");
 		if (!fold_option(option, optarg, args, error))
 			return false;
+	}
 	if (args->format == FOLD_N_FORMATS &&
 	    !(args->output && fold_format_of(args->output, &args->format)))
 		args->format = FOLD_FOLDED;

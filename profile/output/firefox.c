@@ -80,7 +80,8 @@ static bool firefox_make(struct firefox *fx, struct err *err)
 		if (fx->ends[why])
 			firefox_stack_rows(fx, fx->ends[why], why);
 	return fx->n_stacks < UINT32_MAX ||
-	       err_set(err, ERR_LIMIT, "more than 4294967294 boxes");
+	       err_set(err, ERR_LIMIT,
+		   "more than 4294967294 boxes; record for a shorter time");
 }
 
 /* A number that JavaScript cannot hold exactly becomes the text none. */

@@ -43,8 +43,8 @@ static bool folded_fits(const struct folded *folded, struct err *err)
 	free(sizes);
 	return sum <= OUTPUT_MAX_SIZE ||
 	       err_set(err, ERR_LIMIT,
-		   "the stacks have more than %" PRIu64 " GiB as text: its stacks are "
-		   "too deep; use --format=html",
+		   "as text the stacks take more than %" PRIu64
+		   " GiB, because they are deep; use --format=html",
 		   OUTPUT_MAX_SIZE >> 30);
 }
 

@@ -104,7 +104,8 @@ static bool tree_child(struct tree_maker *maker, uint32_t parent, uint32_t funct
 	bool found = false;
 
 	if (maker->n >= UINT32_MAX - 1)
-		return err_set(err, ERR_LIMIT, "more than 4294967294 boxes");
+		return err_set(err, ERR_LIMIT,
+		    "more than 4294967294 boxes; record for a shorter time");
 	if (!vec_reserve(&maker->raw, &maker->cap, maker->n + 1))
 		return err_set_nomem(err);
 	callee = maker->raw[parent].callee;

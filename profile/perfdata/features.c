@@ -203,7 +203,7 @@ static bool feature_read(struct perfdata *perfdata, unsigned int feature,
 	perfdata->features[perfdata->n_features++] = bytes;
 	got = regular_read(perfdata->fd, bytes, section->size, section->offset);
 	if (got < 0)
-		return err_set_errno(err, "reading the recording failed");
+		return err_set_errno(err, "cannot read the recording");
 	return (size_t)got < section->size ||
 	       feature_take(perfdata, feature, bytes, section->size, err);
 }

@@ -30,7 +30,7 @@ static bool read_fill(
 	got = regular_read(perfdata->fd, window->bytes, want, offset);
 	window->at = offset;
 	window->size = got < 0 ? 0 : (size_t)got;
-	return got >= 0 || err_set_errno(err, "reading the recording failed");
+	return got >= 0 || err_set_errno(err, "cannot read the recording");
 }
 
 const uint8_t *perfdata_bytes(
@@ -142,7 +142,7 @@ static bool read_check_attrs(struct perfdata *perfdata, struct err *err)
 		if (memcmp(first, other, sizeof(*first)) != 0)
 			return err_set(err, ERR_UNSUPPORTED,
 			    "the records of %zu events cannot be told apart; record one "
-			    "event",
+			    "event only",
 			    perfdata->n_attrs);
 	}
 	while (perfdata->first + 1 < perfdata->n_attrs &&
@@ -164,11 +164,12 @@ static bool read_header(
 		    "one "
 		    "of the same");
 	if (!bytes || memcmp(bytes, PERFDATA_MAGIC, 8) != 0)
-		return err_set(err, ERR_UNSUPPORTED, "it is not a perf.data");
+		return err_set(err, ERR_UNSUPPORTED,
+		    "it is no recording of eh2sframe-record or perf record");
 	memcpy(header, bytes, sizeof(*header));
 	if (header->size < sizeof(*header))
-		return err_set(
-		    err, ERR_UNSUPPORTED, "it was written to a pipe; record to a file");
+		return err_set(err, ERR_UNSUPPORTED,
+		    "it was written to a pipe; record with perf record -o FILE");
 	perfdata->data = header->data.offset;
 	perfdata->data_end = header->data.offset + header->data.size;
 	if (perfdata->data > perfdata->size || perfdata->data_end < perfdata->data)
@@ -196,10 +197,11 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 	    .command = "",
 	    .event = ""};
 	if (fstat(fd, &st) != 0)
-		return err_set_errno(err, "reading the recording failed");
+		return err_set_errno(err, "cannot read the recording");
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "it is not a regular file, and its records are sorted; give a file");
+		    "it is not a regular file, but its records have to be sorted; name a "
+		    "file");
 	perfdata->size = (uint64_t)st.st_size;
 	perfdata->modified = (uint64_t)st.st_mtim.tv_sec;
 	return read_header(perfdata, &header, err) &&

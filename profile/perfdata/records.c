@@ -68,7 +68,8 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 		/* Zeros, as a crash leaves them, or the start of what is behind the records. */
 		if (perfdata->cut_off)
 			return NULL;
-		err_set(err, ERR_MALFORMED, "the record at %#llx has %u bytes",
+		err_set(err, ERR_MALFORMED,
+		    "the record at %#llx has %u bytes, fewer than its header",
 		    (unsigned long long)offset, header->size);
 		return NULL;
 	}

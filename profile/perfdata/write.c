@@ -23,7 +23,7 @@ static bool write_all(int fd, const void *bytes, size_t size, off_t at, struct e
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put <= 0)
-			return err_set_errno(err, "writing the recording failed");
+			return err_set_errno(err, "cannot write the recording");
 		done += (size_t)put;
 	}
 	return true;

@@ -21,10 +21,10 @@ void record_args_help(void)
 	     "\n"
 	     "Records where programs spend their time, with complete stacks. No program "
 	     "has to\n"
-	     "be converted or compiled for it: rows are made of the CFI of each mapped "
+	     "be converted or compiled for it: rows are made from the CFI of each mapped "
 	     "file.\n"
 	     "\n"
-	     "  -F, --frequency=HZ   samples a second and processor (default 99)\n"
+	     "  -F, --frequency=HZ   samples a second on each processor (default 99)\n"
 	     "  -p, --pid=PID        records a process and those that it starts; "
 	     "PID,PID:\n"
 	     "                       several\n"
@@ -60,7 +60,7 @@ static bool args_number(const char *option, const char *text, unsigned long low,
 	errno = 0;
 	number = strtoul(text, &end, 10);
 	if (end == text || *end || *text == '-' || errno || number < low || number > high)
-		return err_set(err, ERR_USAGE, "%s: %s is not a number from %lu to %lu",
+		return err_set(err, ERR_USAGE, "%s=%s: give a number from %lu to %lu",
 		    option, text, low, high);
 	*value = (uint32_t)number;
 	return true;
@@ -87,8 +87,8 @@ static bool args_pids(char *text, struct record_args *args, struct err *err)
 		while (i < args->n_pids && args->pids[i] != (pid_t)pid)
 			i++;
 		if (i == RECORD_MAX_PIDS)
-			return err_set(err, ERR_USAGE, "--pid: more than %d processes",
-			    RECORD_MAX_PIDS);
+			return err_set(err, ERR_USAGE,
+			    "--pid: more than %d processes; give -a", RECORD_MAX_PIDS);
 		args->pids[i] = (pid_t)pid;
 		args->n_pids += i == args->n_pids;
 		args->words[i + 1] = word;
@@ -103,7 +103,7 @@ static bool args_duration(const char *text, double *value, struct err *err)
 	*value = strtod(text, &end);
 	if (end == text || *end || !isfinite(*value) || *value <= 0)
 		return err_set(
-		    err, ERR_USAGE, "--duration: %s is not a number of seconds", text);
+		    err, ERR_USAGE, "--duration=%s: give seconds, such as 2.5", text);
 	return true;
 }
 
@@ -112,7 +112,7 @@ static bool args_event(const char *text, bool *cycles, struct err *err)
 	*cycles = strcmp(text, "cycles") == 0;
 	if (!*cycles && strcmp(text, "cpu-clock") != 0)
 		return err_set(
-		    err, ERR_USAGE, "--event: %s is neither cpu-clock nor cycles", text);
+		    err, ERR_USAGE, "--event=%s: give cpu-clock or cycles", text);
 	return true;
 }
 
@@ -186,9 +186,9 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	while (
 	    (option = getopt_long(argc, argv, "+:F:p:ad:o:e:qhV", OPTIONS, NULL)) != -1) {
 		if (option == '?' || option == ':')
-			return err_set(err, ERR_USAGE, "%s: %s", argv[optind - 1],
-			    option == ':' ? "a value is missing"
-					  : "this option is unknown; --help lists all");
+			return err_set(err, ERR_USAGE,
+			    "%s %s; see eh2sframe-record --help", argv[optind - 1],
+			    option == ':' ? "needs a value" : "is no option");
 		if (!args_option(option, optarg, args, err))
 			return false;
 	}
@@ -198,6 +198,6 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	if (!args->help && !args->version &&
 	    !!args->n_pids + args->all + !!args->command != 1)
 		return err_set(err, ERR_USAGE,
-		    "one of a command, -p PID and -a is needed; --help explains them");
+		    "give a command, -p PID or -a; see eh2sframe-record --help");
 	return true;
 }

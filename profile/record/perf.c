@@ -95,8 +95,8 @@ static bool perf_map_one(struct perf_ring *ring, struct err *err)
 		return true;
 	}
 	return err_set_errno(err,
-	    "mapping a ring of %d bytes failed; set kernel.perf_event_mlock_kb higher by "
-	    "sysctl",
+	    "cannot map a ring of %d bytes, for which sysctl kernel.perf_event_mlock_kb "
+	    "may be too low",
 	    PERF_RING_MIN);
 }
 
@@ -113,7 +113,7 @@ static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
 	ring = perf_ring_of(perf, cpu);
 	if (ring)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 ||
-		       err_set_errno(err, "a ring for two events failed");
+		       err_set_errno(err, "cannot let two events share a ring");
 	perf->rings[perf->n_rings] = (struct perf_ring){.fd = fd, .cpu = cpu};
 	/* Other events can write to it only when it is mapped. */
 	return perf_map_one(&perf->rings[perf->n_rings++], err);
@@ -155,7 +155,7 @@ static bool perf_refused(
 	if (errno == EMFILE || errno == ENFILE)
 		return err_set_errno(err,
 		    "perf_event_open failed after %zu events; raise the limit of open "
-		    "files",
+		    "files (ulimit -n)",
 		    perf->n_fds);
 	return err_set_errno(err, "perf_event_open failed");
 }

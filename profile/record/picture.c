@@ -36,10 +36,10 @@ bool picture_begin(struct picture *picture, struct record_args *args, struct err
 	if (!fold_is_no_link(path, NULL, &error))
 		return err_set(err, ERR_IO, "%s: %s", path, error.text);
 	if (access(path, W_OK) != 0 && errno != ENOENT)
-		return err_set_errno(err, "%s: it cannot be written", path);
+		return err_set_errno(err, "%s: cannot write it", path);
 	picture->fd = picture_file(path);
 	if (picture->fd < 0)
-		return err_set_errno(err, "%s: no file can be made there", path);
+		return err_set_errno(err, "%s: cannot create a file there", path);
 	picture->path = path;
 	snprintf(picture->recording, sizeof(picture->recording), "/proc/self/fd/%d",
 	    picture->fd);

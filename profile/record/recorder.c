@@ -41,11 +41,11 @@ static bool recorder_output(struct recorder *recorder, struct err *err)
 		return err_set(err, ERR_IO,
 		    "%s: it is a symbolic link; name the file that it leads to", path);
 	if (recorder->fd < 0)
-		return err_set_errno(err, "%s: opening the recording failed", path);
+		return err_set_errno(err, "%s: cannot open it", path);
 	if (fstat(recorder->fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return err_set(err, ERR_USAGE,
-		    "%s: it is not a regular file, and what a recording begins with is "
-		    "known at its end; name a file with -o",
+		    "%s: it is not a regular file, but the head of a recording is "
+		    "written last; name a file with -o",
 		    path);
 	/* A new file may have another owner, too, where its file system has none. */
 	if (!recorder->is_fresh && st.st_uid != geteuid())
@@ -56,7 +56,9 @@ static bool recorder_output(struct recorder *recorder, struct err *err)
 		    path);
 	return (st.st_mode & 0077) == 0 || fchmod(recorder->fd, 0600) == 0 ||
 	       err_set_errno(err,
-		   "%s: others can read it, and it cannot be made yours alone", path);
+		   "%s: others can read it, and its mode cannot be changed; name another "
+		   "file",
+		   path);
 }
 
 static bool recorder_open_thread(void *context, pid_t tid)
@@ -103,7 +105,8 @@ static bool recorder_open_tasks(struct recorder *recorder, struct err *err)
 		}
 	}
 	return recorder->perf.n_fds > 0 ||
-	       err_set(err, ERR_IO, "process %d: it has ended", (int)args->pids[0]);
+	       err_set(err, ERR_IO, "process %d has ended; name one that runs",
+		   (int)args->pids[0]);
 }
 
 /* Events for what is recorded. They see it from now on. */
@@ -160,8 +163,9 @@ bool recorder_begin(
 	for (size_t i = 0; i < args->n_pids; i++)
 		recorder->processes[i] = (int)syscall(SYS_pidfd_open, args->pids[i], 0);
 	if (machine == 0)
-		return err_set(
-		    err, ERR_UNSUPPORTED, "stacks of this machine cannot be walked");
+		return err_set(err, ERR_UNSUPPORTED,
+		    "stacks of this machine cannot be walked, only those of x86-64, "
+		    "AArch64 and s390x");
 	/* Where it is ignored, as daemons do, the end of a child is never told: the command's, and that of a conversion. */
 	recorder->ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
 	sigemptyset(&signals);
@@ -321,13 +325,12 @@ static void recorder_loop(struct recorder *recorder)
 static bool recorder_write(struct recorder *recorder, struct err *err)
 {
 	if (!recorder->is_fresh && ftruncate(recorder->fd, 0) != 0)
-		return err_set_errno(
-		    err, "%s: emptying it failed", recorder->args->output);
+		return err_set_errno(err, "%s: cannot empty it", recorder->args->output);
 	if (!perfdata_begin(&recorder->writer, recorder->fd, &recorder->perf.attr,
 		!recorder->args->raw, err))
 		return err_prefix(err, "%s", recorder->args->output);
 	if (pthread_create(&recorder->walker, NULL, recorder_walk, recorder) != 0)
-		return err_set(err, ERR_NOMEM, "a thread cannot be started");
+		return err_set(err, ERR_NOMEM, "cannot start a thread");
 	recorder->walking = true;
 	return true;
 }
@@ -392,7 +395,7 @@ bool recorder_end(struct recorder *recorder, struct err *err)
 	if (recorder->walk_failed)
 		*err = recorder->walk_err;
 	if (close(recorder->fd) != 0 && ok)
-		ok = err_set_errno(err, "closing the recording failed");
+		ok = err_set_errno(err, "cannot close the recording");
 	recorder->fd = -1;
 	return ok || err_prefix(err, "%s", recorder->args->output);
 }

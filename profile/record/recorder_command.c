@@ -34,11 +34,11 @@ static _Noreturn void command_child(struct recorder *recorder)
 bool recorder_command(struct recorder *recorder, struct err *err)
 {
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, recorder->talk) != 0)
-		return err_set_errno(err, "a socket failed");
+		return err_set_errno(err, "cannot make a socket");
 	recorder->child = fork();
 	if (recorder->child < 0) {
 		recorder->child = 0;
-		return err_set_errno(err, "starting a process failed");
+		return err_set_errno(err, "cannot start a process");
 	}
 	if (recorder->child == 0)
 		command_child(recorder);
@@ -65,8 +65,7 @@ bool recorder_command_go(struct recorder *recorder, int *status, struct err *err
 		return true;
 	*status = why == ENOENT ? RECORD_NOT_FOUND : RECORD_CANNOT_RUN;
 	errno = why;
-	return err_set_errno(
-	    err, "%s: running the command failed", recorder->args->command[0]);
+	return err_set_errno(err, "%s: cannot run it", recorder->args->command[0]);
 }
 
 void recorder_command_drop(struct recorder *recorder)

@@ -193,10 +193,11 @@ void recorder_summary(const struct recorder *recorder)
 		fprintf(stderr, "; %zu files converted in %.3f s", unwinder->rows.n,
 		    (double)unwinder->rows.ns / 1e9);
 	if (unwinder->n_failed)
-		fprintf(stderr, ", %zu could not be", unwinder->n_failed);
+		fprintf(stderr, ", %zu could not be converted", unwinder->n_failed);
 	if (forgotten)
 		fprintf(stderr,
-		    "; %llu mappings, processes, threads or files were forgotten, as "
+		    "; %llu mappings, processes, threads or files were forgotten, "
+		    "because "
 		    "there were too many",
 		    (unsigned long long)forgotten);
 	fprintf(stderr, "%s",

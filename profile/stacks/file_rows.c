@@ -260,7 +260,7 @@ static bool rows_make_others(struct rows_made *made, int fd, const struct stat *
 
 	if (!spent_may(&made->apart, st->st_uid))
 		return err_set(err, ERR_LIMIT,
-		    "%s: files of its user have taken too long to convert", path);
+		    "%s: other files of its owner have taken too long to convert", path);
 	ok = rows_make_apart(fd, path, rows->is_elsewhere, &limits, rows, err);
 	spent_add(&made->apart, st->st_uid, start);
 	return ok;

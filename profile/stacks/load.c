@@ -263,7 +263,9 @@ static bool load_info(struct load *load, struct err *err)
 	info->machine = load_machine(perfdata->machine);
 	if (!info->machine)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "stacks of the machine %.64s cannot be walked", perfdata->machine);
+		    "stacks of the machine %.64s cannot be walked, only those of x86-64, "
+		    "AArch64 and s390x",
+		    perfdata->machine);
 	return profile_set_text(&info->command, perfdata->command, err) &&
 	       profile_set_text(&info->host, perfdata->host, err) &&
 	       profile_set_text(&info->release, perfdata->release, err) &&

@@ -138,6 +138,6 @@ else:
 with open("pipe", "wb") as file:
     file.write(b"PERFILE2" + (16).to_bytes(8, sys.byteorder) + bytes(200))
 got = run(fold, "pipe")
-tap.check(got.returncode == 1 and "written to a pipe; record to a file" in got.stderr, "what was written to a pipe is refused", got)
+tap.check(got.returncode == 1 and "written to a pipe; record with perf record -o FILE" in got.stderr, "what was written to a pipe is refused", got)
 shutil.rmtree(work)
 tap.plan()

@@ -132,8 +132,8 @@ else:
 
 # Statuses, and what is said.
 for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c", "kill -TERM $$"], 143, "samples"),
-                            (["/nonexistent/program"], 127, "running the command failed"),
-                            (["/etc/passwd"], 126, "running the command failed"),
+                            (["/nonexistent/program"], 127, "cannot run it"),
+                            (["/etc/passwd"], 126, "cannot run it"),
                             (["-F", "0", "true"], 125, "--frequency"), (["--nonsense"], 125, "--help"),
                             ([], 125, "one of a command"), (["-a", "true"], 125, "one of a command"),
                             (["-p", "999999999"], 125, "process 999999999: No such process"),
@@ -179,7 +179,7 @@ for path in ("pictures/graph.html", "pictures/profile.json", "pictures/stacks.fo
               ('"inner"' in text and text.endswith(("</html>\n", "}}]}\n")) if not path.endswith("folded") else
                sum(int(line.split()[-1]) for line in text.splitlines() if ";outer;middle;inner" in line) > 100),
               f"{os.path.splitext(path)[1]}: no recording is left, and the status is the command's", f"{run}\n{text[:2000]}")
-for path, command, status, says in (("none/x.html", "true", 125, "none/x.html: no file can be made there"),
+for path, command, status, says in (("none/x.html", "true", 125, "none/x.html: cannot create a file there"),
                                     ("pictures/link.html", "true", 125, "is a symbolic link; "),
                                     ("pictures/x.html", "true", 125, "pictures/x.html: the recording has no samples"),
                                     ("pictures/x.html", "/nonexistent/program", 127, "/nonexistent/program: ")):
