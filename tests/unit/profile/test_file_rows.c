@@ -140,8 +140,10 @@ UNIT(rows_sparse)
 	ck_assert_int_ge(fd, 0);
 	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), path);
 	ck_assert_int_eq(system(command), 0);
+	ck_assert(rows_make(&made, &file, &rows, &err));
+	rows_free(&rows);
 	getrusage(RUSAGE_SELF, &before);
-	for (off_t size = 1 << 20; size <= (off_t)1 << 42; size *= 2) {
+	for (off_t size = lseek(fd, 0, SEEK_END); size <= (off_t)1 << 42; size *= 4) {
 		ck_assert_int_eq(ftruncate(fd, size), 0);
 		ok = rows_make(&made, &file, &rows, &err);
 		ck_assert_msg(ok || size > 64 << 20, "%s", err.text);
@@ -150,7 +152,9 @@ UNIT(rows_sparse)
 	ck_assert(!ok);
 	ck_assert_msg(strstr(err.text, "gone"), "%s", err.text);
 	getrusage(RUSAGE_SELF, &after);
+#ifndef __SANITIZE_ADDRESS__ /* it keeps what is freed */
 	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 64 << 10);
+#endif
 	close(fd);
 	unlink(path);
 }
