@@ -19,7 +19,7 @@
 #include "sframe/encode.h"
 #include "tests/prop/prop_rows.h"
 
-enum { MAX_FUNCS = 1 << 16, MAX_ROWS = 1 << 20, CODE_SIZE = 0x20000000 };
+enum { MAX_FUNCS = 1 << 18, MAX_ROWS = 1 << 20, CODE_SIZE = 0x20000000 };
 
 /* The line's results for one program. */
 struct line {
