@@ -16,7 +16,7 @@ struct cfi_cached_program {
 void cfi_program_cache_init(
     struct cfi_program_cache *cache, const struct cfi_frames *frames, size_t n_fdes)
 {
-	/* Of most files fewer FDEs are unique, and a small table stays near the processor. */
+	/* Most files have fewer unique FDEs, and a small table stays near the processor. */
 	*cache = (struct cfi_program_cache){
 	    .frames = frames, .key = hash_key(), .expected = n_fdes / 8};
 }

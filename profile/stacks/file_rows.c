@@ -62,7 +62,7 @@ static struct eh2sframe_file *rows_open(
 	struct eh2sframe_error why = {.status = EH2SFRAME_NO_MEMORY};
 	struct eh2sframe_file *opened = NULL;
 
-	/* Of this version all code is in reach of the section, which is not in the file. */
+	/* A section of this version reaches all code, although it is not in the file. */
 	if (options && eh2sframe_options_set(options, "format", "3", &why))
 		opened = file->image ? eh2sframe_open_memory(file->image,
 					   file->image_size, file->path, options, &why)

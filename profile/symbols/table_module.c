@@ -73,7 +73,7 @@ static bool module_copy(struct module_list *list, const char *name, const char *
 static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 {
 	struct module_list *list = context;
-	/* What has no name in a PLT is a header, or goes to an indirect function. */
+	/* A piece of a PLT without a name is its header, or goes to an indirect function. */
 	const char *name = list->plt && !symbol->name ? ".plt" : symbol->name;
 	const struct symbol *last =
 	    list->symbols->n ? &list->symbols->list[list->symbols->n - 1] : NULL;
