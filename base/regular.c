@@ -13,7 +13,7 @@
 enum { REGULAR_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
 /* Limits of holes: so many bytes, or so many times the bytes of data. */
-enum { MAX_HOLES = 64 << 20, HOLES_TIMES = 64, BLOCK = 512 };
+enum { MAX_HOLES = 64 << 20, HOLES_TIMES = 64, MAX_SPARSE = 16 << 20, BLOCK = 512 };
 
 /* Closes a descriptor, and keeps errno. */
 static void regular_close(int fd)
@@ -108,6 +108,14 @@ bool regular_is_hollow(int fd, const struct stat *st, bool may_move)
 
 	return size > MAX_HOLES && (uint64_t)st->st_blocks * BLOCK < enough &&
 	       !(may_move && regular_has_data(fd, st->st_size, enough));
+}
+
+bool regular_is_sparse(int fd, const struct stat *st)
+{
+	const uint64_t size = (uint64_t)st->st_size;
+
+	return size > MAX_SPARSE && (uint64_t)st->st_blocks * BLOCK < size / 2 &&
+	       !regular_has_data(fd, st->st_size, size / 2);
 }
 
 bool regular_is_same(const struct stat *was, const struct stat *is)

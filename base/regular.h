@@ -38,6 +38,10 @@ ATTR_MUST_CHECK bool regular_is_hollow(int fd, const struct stat *st, bool may_m
 	"bytes of which more than 63 in 64 are holes, as a truncated or damaged copy "   \
 	"has; copy the file again or leave it out"
 
+/* True if holes are the larger half of a file that is read into memory. Small ones, and linkers that align segments to large pages,
+ * may have them. The position of the descriptor moves. */
+ATTR_MUST_CHECK bool regular_is_sparse(int fd, const struct stat *st);
+
 /* True if nothing has been written to a file, and no other is in its place. */
 ATTR_MUST_CHECK bool regular_is_same(const struct stat *was, const struct stat *is);
 

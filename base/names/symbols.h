@@ -20,7 +20,7 @@ enum { SYMBOLS_NAMES_SHARE = 16 };
 struct symbol {
 	uint64_t addr, size; /* bytes */
 	const char *name;    /* borrowed from the table, as it is there */
-	uint8_t rank;	     /* of several names at one address, the lowest is reported */
+	uint32_t rank;	     /* of several names at one address, the lowest is reported */
 };
 
 struct symbols {

@@ -287,13 +287,9 @@ static bool map_file(struct image *image, struct err *err)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE),
 		     n = (image->size - 1) / page + 1;
-	void *map = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, image->fd, 0);
-	struct image_pages *pages;
+	struct image_pages *pages = calloc(1, sizeof(*pages) + n);
+	void *map;
 
-	if (map == MAP_FAILED)
-		return err_set_errno(err, "cannot map");
-	image->bytes = map;
-	pages = calloc(1, sizeof(*pages) + n);
 	if (!pages || pthread_mutex_init(&pages->lock, NULL)) {
 		free(pages);
 		return err_set_nomem(err);
@@ -301,6 +297,10 @@ static bool map_file(struct image *image, struct err *err)
 	pages->page = page;
 	pages->n = n;
 	image->pages = pages;
+	map = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, image->fd, 0);
+	if (map == MAP_FAILED)
+		return err_set_errno(err, "cannot map");
+	image->bytes = map;
 	return image_own(image, map, sizeof(Elf64_Ehdr), err);
 }
 

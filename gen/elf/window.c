@@ -48,15 +48,15 @@ const uint8_t *image_window_some(
 	return window->bytes + at;
 }
 
-const uint8_t *image_window_at(
-    struct image_window *window, uint64_t off, size_t size, struct err *err)
+const uint8_t *image_window_at(struct image_window *window, uint64_t off, size_t size)
 {
-	if (!window->image->pages || size > IMAGE_WINDOW - WINDOW_PAGE)
+	struct err ignored;
+
+	if (!window->image->pages || size > IMAGE_WINDOW - WINDOW_PAGE ||
+	    ((off < window->off || off - window->off > window->size ||
+		 size > window->size - (off - window->off)) &&
+		!window_fill(window, off, size, &ignored)))
 		return window->image->bytes + off;
-	if ((off < window->off || off - window->off > window->size ||
-		size > window->size - (off - window->off)) &&
-	    !window_fill(window, off, size, err))
-		return NULL;
 	return window->bytes + (off - window->off);
 }
 
@@ -71,7 +71,10 @@ bool image_window_same(struct image_window *a, uint64_t a_off, struct image_wind
 		const uint8_t *b_bytes =
 		    a_bytes ? image_window_some(b, b_off, &n, &ignored) : NULL;
 
-		if (!b_bytes || memcmp(a_bytes, b_bytes, n) != 0)
+		if (!b_bytes)
+			return memcmp(a->image->bytes + a_off, b->image->bytes + b_off,
+				   (size_t)size) == 0;
+		if (memcmp(a_bytes, b_bytes, n) != 0)
 			return false;
 		a_off += n;
 		b_off += n;

@@ -19,14 +19,14 @@ struct image_window {
 };
 
 /*
- * Gives bytes at an offset, as image->bytes has them; [off, off + size) is inside of the file. They stay until the next call. The first gives at
- * least one, and sets *size to how many. NULL: ERR_IO, ERR_NOMEM.
+ * Both give bytes at an offset, as image->bytes has them; [off, off + size) is inside of the file. They stay until the next call. The first gives at
+ * least one byte, and sets *size to how many; NULL: ERR_IO, ERR_NOMEM. Where the second cannot read, it gives what is mapped.
  */
 ATTR_MUST_CHECK const uint8_t *image_window_some(
     struct image_window *window, uint64_t off, size_t *size, struct err *err);
 ATTR_MUST_CHECK const uint8_t *image_window_at(
-    struct image_window *window, uint64_t off, size_t size, struct err *err);
-/* True if size bytes are the same; false also where they cannot be read. */
+    struct image_window *window, uint64_t off, size_t size);
+/* True if size bytes are the same. */
 ATTR_MUST_CHECK bool image_window_same(struct image_window *a, uint64_t a_off,
     struct image_window *b, uint64_t b_off, uint64_t size);
 void image_window_free(struct image_window *window);

@@ -99,11 +99,9 @@ static const uint8_t *text_bytes(
     struct text *text, const struct text_region *region, uint64_t addr, uint64_t size)
 {
 	const uint8_t *mapped = region->bytes + (addr - region->start);
-	struct err ignored;
-	const uint8_t *read = image_window_at(&text->code,
-	    (uint64_t)(mapped - text->code.image->bytes), (size_t)size, &ignored);
 
-	return read ? read : mapped;
+	return image_window_at(
+	    &text->code, (uint64_t)(mapped - text->code.image->bytes), (size_t)size);
 }
 
 /* Lists the end of the last range, at addr, if that is behind a call. */

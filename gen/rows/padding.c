@@ -58,10 +58,9 @@ bool padding_only(
 {
 	const uint8_t *bytes = image_at_addr(code->image, start, end - start);
 	uint64_t size = end - start;
-	struct err ignored;
 
 	if (bytes)
 		bytes = image_window_at(
-		    code, (uint64_t)(bytes - code->image->bytes), (size_t)size, &ignored);
+		    code, (uint64_t)(bytes - code->image->bytes), (size_t)size);
 	return bytes && padding_front(arch, bytes, size) == size;
 }

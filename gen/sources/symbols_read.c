@@ -221,6 +221,9 @@ static uint64_t plt_slot(enum code_machine machine, struct rd rd, uint64_t pc)
 	return rd.failed ? 0 : slot;
 }
 
+/* Bytes of a file for an entry. */
+enum { PLT_SHARE = 32 };
+
 /* Each entry, or header, ends where the next one begins. */
 static bool plt_read(
     const struct image *image, const struct image_section *section, struct plt *plt)
@@ -244,6 +247,9 @@ static bool plt_read(
 			continue;
 		if (last)
 			last->size = addr + start - last->addr;
+		/* Each real one has a relocation and a symbol besides. */
+		if (plt->n > image->size / PLT_SHARE)
+			return true;
 		if (!vec_reserve(&plt->list, &plt->cap, plt->n + 1))
 			return false;
 		plt->list[plt->n] =
@@ -253,7 +259,7 @@ static bool plt_read(
 	return true;
 }
 
-/* Names the entries whose slots a section of relocations fills in. All tables were copied when the file was opened. */
+/* Names the entries whose slots a section of relocations fills in. */
 static void plt_name(const struct image *image, const struct image_section *section,
     const struct image_section *table, const struct plt *plt, uint64_t *left)
 {
@@ -304,6 +310,14 @@ bool symbols_read_plt(const struct image *image, struct symbols *symbols, struct
 	}
 	if (plt.n)
 		qsort(plt.list, plt.n, sizeof(*plt.list), search_order_pairs);
+	/* The other tables were copied when the file was opened. */
+	if (ok && table && plt.n && table->hdr.sh_link < image->n_sections) {
+		const struct image_section *strings =
+		    &image->sections[table->hdr.sh_link];
+
+		ok = !strings->data ||
+		     image_own(image, strings->data, strings->hdr.sh_size, err);
+	}
 	for (size_t i = 0; ok && table && plt.n && i < image->n_sections; i++)
 		plt_name(image, &image->sections[i], table, &plt, &left);
 	for (size_t i = 0; ok && i < plt.n; i++)

@@ -137,6 +137,12 @@ bool rows_look(const struct rows_file *file, struct stat *st)
 	       rows_same_inode(file, st, false);
 }
 
+/* True if no other user could have written the file. */
+static bool rows_is_own(const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
 /* Opens one path, if it is the file; *fd: its descriptor. */
 static struct eh2sframe_file *rows_try(const char *path, bool by_mapping,
     const struct rows_file *file, struct rows *rows, int *fd)
@@ -150,7 +156,11 @@ static struct eh2sframe_file *rows_try(const char *path, bool by_mapping,
 	*fd = regular_open(path, &st);
 	if (*fd < 0)
 		return NULL;
-	opened = rows_open(*fd, file, &rows->facts, &err);
+	/* Opening copies tables. Any user can make and map a file of terabytes that takes a block of the disk. */
+	if (file->live && !rows_is_own(&st) && regular_is_sparse(*fd, &st))
+		opened = NULL;
+	else
+		opened = rows_open(*fd, file, &rows->facts, &err);
 	if (!opened)
 		same = false;
 	else if (file->build_id_size)
@@ -247,7 +257,7 @@ bool rows_make_here(
  */
 static bool rows_is_trusted(const struct stat *st, const struct rows *rows)
 {
-	return !rows->is_elsewhere && (st->st_uid == 0 || st->st_uid == geteuid());
+	return !rows->is_elsewhere && rows_is_own(st);
 }
 
 static bool rows_make_others(struct rows_made *made, int fd, const struct stat *st,

@@ -82,7 +82,7 @@ static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 	    .size = symbol->size,
 	    .name = name ? NULL : "",
 	    .rank = last && last->addr == symbol->start && last->rank ? last->rank - 1
-								      : UINT8_MAX};
+								      : UINT32_MAX};
 
 	list->symbols->dynamic = symbol->flags & EH2SFRAME_SYMBOL_DYNAMIC;
 	list->no_memory =

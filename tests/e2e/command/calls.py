@@ -221,8 +221,10 @@ def meanwhile():
     """Others change a file that is converted in its place, when it has been opened: strace stops the command there."""
     os.makedirs("r")
     os.symlink("r/in", "name")
-    subprocess.run([TOOL, "report", "--json", "-o", "base.json", "/bin/ls"], check=True)
-    subprocess.run([TOOL, "-q", "/bin/ls", "converted"], check=True)
+    # Smaller files are read as a whole and not mapped.
+    subprocess.run(["gcc", "-o", "large", "-x", "c", "-"], input=b"int main(void) { return 0; } const char large[9 << 20] = {1};", check=True)
+    subprocess.run([TOOL, "report", "--json", "-o", "base.json", "large"], check=True)
+    subprocess.run([TOOL, "-q", "large", "converted"], check=True)
     for words in (["-q", "r/in", "r/in"], ["-q", "r/in", "./name"], ["--baseline=base.json", "-q", "r/in", "r/in"],
                   ["remove", "-q", "r/in", "r/in"], ["tree", "convert", "-q", "r"], ["tree", "remove", "-q", "r"]):
         for what, call, change in CHANGES:
@@ -230,7 +232,7 @@ def meanwhile():
                 continue  # it is a link to nothing then
             shutil.rmtree("r")
             os.makedirs("r")
-            shutil.copyfile("converted" if "remove" in words else "/bin/ls", "r/in")
+            shutil.copyfile("converted" if "remove" in words else "large", "r/in")
             os.chmod("r/in", 0o4755)
             path = ["-P", "r/in"] if call == "mmap" else []
             # The command stops behind the call, until the change is made.

@@ -155,6 +155,16 @@ UNIT(rows_sparse)
 #ifndef __SANITIZE_ADDRESS__ /* it keeps what is freed */
 	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 64 << 10);
 #endif
+	/* Nothing of another user's is opened; only root can give a file away. */
+	file.live = true;
+	ck_assert_int_eq(ftruncate(fd, 60 << 20), 0);
+	ck_assert_msg(rows_make(&made, &file, &rows, &err), "%s", err.text);
+	rows_free(&rows);
+	if (geteuid() == 0) {
+		ck_assert_int_eq(fchown(fd, 12345, 12345), 0);
+		ck_assert(!rows_make(&made, &file, &rows, &err));
+		rows_free(&rows);
+	}
 	close(fd);
 	unlink(path);
 }
