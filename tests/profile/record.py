@@ -135,9 +135,9 @@ for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c"
                             (["/nonexistent/program"], 127, "cannot run it"),
                             (["/etc/passwd"], 126, "cannot run it"),
                             (["-F", "0", "true"], 125, "--frequency"), (["--nonsense"], 125, "--help"),
-                            ([], 125, "one of a command"), (["-a", "true"], 125, "one of a command"),
+                            ([], 125, "give a command"), (["-a", "true"], 125, "give a command"),
                             (["-p", "999999999"], 125, "process 999999999: No such process"),
-                            (["-p", "1,,2"], 125, "--pid: "), (["-p", ",".join(map(str, range(1, 66)))], 125, "more than 64"),
+                            (["-p", "1,,2"], 125, "--pid=: "), (["-p", ",".join(map(str, range(1, 66)))], 125, "more than 64"),
                             (["-o", "/nonexistent/file", "true"], 125, "/nonexistent/file"),
                             (["-o", "/dev/null", "true"], 125, "/dev/null: it is not a regular file")):
     run = tap.run(record, *words) if "-o" in words else tap.run(record, "-o", "x", *words)
