@@ -90,7 +90,7 @@ bool sf_cursor_next(struct sf_cursor *cursor, uint64_t limit, struct sf_segment 
  * NULL when none, with *end lowered to the next function's start if that is nearer. */
 const struct sf_row *sf_section_row_at(
     const struct sf_section *section, uint64_t pc, uint64_t *end);
-/* As above, for PCs that ascend: *at is 0 before the first one. */
+/* Takes PCs that ascend, without a search: *at is 0 before the first one. */
 const struct sf_row *sf_section_row_next(
     const struct sf_section *section, size_t *at, uint64_t pc, uint64_t *end);
 

@@ -7,7 +7,7 @@
 /* A place at most so far behind the last window is read on to. */
 enum { WINDOW_NEAR = 64 << 10, WINDOW_PAGE = 4096 };
 
-/* Only who reads on gets a whole window: of places far from each other, or visited again, little is read each time. */
+/* Windows grow for who reads on: of places in any other order little is read each time. */
 static bool window_fill(
     struct image_window *window, uint64_t off, size_t size, struct err *err)
 {
@@ -15,8 +15,10 @@ static bool window_fill(
 	const uint64_t start = off - off % WINDOW_PAGE;
 	const bool near =
 	    off >= window->off && off - window->off <= window->size + WINDOW_NEAR;
-	uint64_t want = near ? IMAGE_WINDOW : off - start + size + WINDOW_PAGE;
+	uint64_t want = off - start + size + WINDOW_PAGE;
 
+	if (near && want < 2 * window->size)
+		want = 2 * window->size;
 	if (!window->bytes)
 		window->bytes = malloc(IMAGE_WINDOW);
 	if (!window->bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where files with a build-id are kept: separate debug information, and perf's copies of files that it recorded. */
+/* Finds files by their build-id: separate debug information, and perf's copies of what it recorded. */
 #ifndef PROFILE_SYMBOLS_NAMING_DEBUG_H
 #define PROFILE_SYMBOLS_NAMING_DEBUG_H
 

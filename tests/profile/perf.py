@@ -68,7 +68,8 @@ said = run("perf", "report", "-i", "own", "--stdio")
 tap.check(said.returncode == 0 and not re.search(r"(?i)warning|error|unknown event", said.stderr + said.stdout),
           "perf report says nothing against it", said.stderr + said.stdout[:500])
 header = tap.must("perf", "report", "-i", "own", "--header-only")
-tap.check("cmdline : " + stacks in header and f"hostname : {os.uname().nodename}" in header and "name = cpu-clock" in header,
+tap.check("cmdline : " + stacks in header and f"hostname : {os.uname().nodename}" in header and "name = cpu-clock" in header and
+          f"nrcpus avail : {os.sysconf('SC_NPROCESSORS_CONF')}" in header,
           "perf report --header-only", header)
 ours, perfs = shares_of(folded(fold, "own")), shares_of(stacks_of_perf("own"))
 tap.check(sum(ours.values()) > 100 and ours == perfs, "perf script has the stacks of eh2sframe-fold", f"{ours}\n{perfs}")

@@ -226,7 +226,7 @@ static void window_fill(uint8_t *bytes, size_t size, uint32_t state)
 	}
 }
 
-/* What windows and image_read give is what bytes has: pages of ours as they were, and all others as the file has them now. */
+/* Windows and image_read give what bytes has: pages of ours as they were, and all others as the file has them now. */
 UNIT(windows)
 {
 	const size_t size = 9 << 20, ours = 3 << 20, n_ours = 1 << 20;
@@ -289,6 +289,35 @@ UNIT(not_a_file)
 	ck_assert_int_eq(err.kind, ERR_UNSUPPORTED);
 	ck_assert(!image_open("/nonexistent/x", &image, &err));
 	ck_assert_int_eq(err.kind, ERR_IO);
+}
+
+/* Places that go back and forth, as a hostile file can order them, cost little each. */
+UNIT(window_zigzag)
+{
+	const size_t size = 9 << 20;
+	struct image_window window = {.image = &image};
+	uint64_t all = 0, last = UINT64_MAX;
+	char path[64];
+	int fd = memfd_create("image", MFD_CLOEXEC);
+
+	ck_assert_int_eq((int)write(fd, file.data, file.size), (int)file.size);
+	ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ck_assert_msg(image_open(path, &image, &err), "%s", err.text);
+	for (int i = 0; i < 200; i++) {
+		ck_assert_ptr_nonnull(
+		    image_window_at(&window, (1 << 20) + (i % 2 ? 60 << 10 : 0), 16));
+		all += window.off != last ? window.size : 0;
+		last = window.off;
+	}
+	ck_assert_uint_lt(all, 200 * (16 << 10));
+	image_window_free(&window);
+	/* Who reads on gets whole windows. */
+	for (size_t at = 0; at < 4 << 20; at += 16)
+		ck_assert_ptr_nonnull(image_window_at(&window, at, 16));
+	ck_assert_uint_eq(window.size, IMAGE_WINDOW);
+	image_window_free(&window);
+	close(fd);
 }
 
 /* A device acts when it is opened. A pipe stands for it, because the kernel tells who opens it. */
