@@ -50,15 +50,17 @@ const uint8_t *image_window_some(
 	return window->bytes + at;
 }
 
-const uint8_t *image_window_at(struct image_window *window, uint64_t off, size_t size)
+const uint8_t *image_window_at(
+    struct image_window *window, const uint8_t *bytes, size_t size)
 {
+	const uint64_t off = (uint64_t)(bytes - window->image->bytes);
 	struct err ignored;
 
 	if (!window->image->pages || size > IMAGE_WINDOW - WINDOW_PAGE ||
 	    ((off < window->off || off - window->off > window->size ||
 		 size > window->size - (off - window->off)) &&
 		!window_fill(window, off, size, &ignored)))
-		return window->image->bytes + off;
+		return bytes;
 	return window->bytes + (off - window->off);
 }
 

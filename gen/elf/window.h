@@ -18,14 +18,13 @@ struct image_window {
 	size_t size;		   /* that were read */
 };
 
-/*
- * Both give bytes at an offset, as image->bytes has them; [off, off + size) is inside of the file. They stay until the next call. The first gives at
- * least one byte, and sets *size to how many; NULL: ERR_IO, ERR_NOMEM. Where the second cannot read, it gives what is mapped.
- */
+/* Gives bytes at an offset inside of the file, as image->bytes has them: at least one, *size says how many. They stay until the next
+ * call. NULL: ERR_IO, ERR_NOMEM. */
 ATTR_MUST_CHECK const uint8_t *image_window_some(
     struct image_window *window, uint64_t off, size_t *size, struct err *err);
+/* Gives the size bytes that are mapped at bytes, which stay until the next call; where they cannot be read, the mapped ones. */
 ATTR_MUST_CHECK const uint8_t *image_window_at(
-    struct image_window *window, uint64_t off, size_t size);
+    struct image_window *window, const uint8_t *bytes, size_t size);
 /* True if size bytes are the same. */
 ATTR_MUST_CHECK bool image_window_same(struct image_window *a, uint64_t a_off,
     struct image_window *b, uint64_t b_off, uint64_t size);

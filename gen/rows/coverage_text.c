@@ -98,10 +98,8 @@ static void text_next(struct text *text)
 static const uint8_t *text_bytes(
     struct text *text, const struct text_region *region, uint64_t addr, uint64_t size)
 {
-	const uint8_t *mapped = region->bytes + (addr - region->start);
-
 	return image_window_at(
-	    &text->code, (uint64_t)(mapped - text->code.image->bytes), (size_t)size);
+	    &text->code, region->bytes + (addr - region->start), (size_t)size);
 }
 
 /* Lists the end of the last range, at addr, if that is behind a call. */

@@ -35,8 +35,7 @@ static const uint8_t *code_at(struct image_window *code, uint64_t addr, uint64_t
 	const uint8_t *bytes = image->object ? NULL : image_at_addr(image, addr, size);
 
 	if (bytes)
-		return image_window_at(
-		    code, (uint64_t)(bytes - image->bytes), (size_t)size);
+		return image_window_at(code, bytes, (size_t)size);
 	if (!place || size > place->size - (addr - place->addr) ||
 	    !image->sections[place->section].data)
 		return NULL;

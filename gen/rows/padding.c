@@ -60,7 +60,6 @@ bool padding_only(
 	uint64_t size = end - start;
 
 	if (bytes)
-		bytes = image_window_at(
-		    code, (uint64_t)(bytes - code->image->bytes), (size_t)size);
+		bytes = image_window_at(code, bytes, (size_t)size);
 	return bytes && padding_front(arch, bytes, size) == size;
 }

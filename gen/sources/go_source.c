@@ -242,7 +242,8 @@ static uint64_t may_begin_from(
 	while (phdr->p_filesz - at > GO_TABLE_ALIGN) {
 		const uint64_t left = phdr->p_filesz - at, most = IMAGE_WINDOW / 2;
 		const size_t n = (size_t)(left < most ? left : most);
-		const uint8_t *data = image_window_at(window, phdr->p_offset + at, n);
+		const uint8_t *data = image_window_at(
+		    window, window->image->bytes + phdr->p_offset + at, n);
 		uint64_t word;
 
 		for (size_t i = 0; i + sizeof(word) <= n; i += GO_TABLE_ALIGN) {
