@@ -189,7 +189,6 @@ static struct eh2sframe_file *rows_find(
 	const unsigned int pid = file->pid;
 	struct eh2sframe_file *opened;
 	char path[ROWS_PATH_SIZE];
-	size_t i = 0;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
 	    (unsigned long long)file->start, (unsigned long long)file->end);
@@ -201,8 +200,8 @@ static struct eh2sframe_file *rows_find(
 	if (!opened && rows_is_here(pid))
 		opened = rows_try(file->path, false, file, rows, fd);
 	/* perf keeps copies, also of a container's files and of deleted ones. */
-	while (!opened && !file->live &&
-	       naming_debug_path(NULL, 0, i++, file->build_id, file->build_id_size, path))
+	if (!opened && !file->live &&
+	    naming_copy_path(file->build_id, file->build_id_size, path))
 		opened = rows_try(path, false, file, rows, fd);
 	return opened;
 }

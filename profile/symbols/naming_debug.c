@@ -4,22 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
+/* The path is empty, which no file has, where it would be too long. */
+static bool naming_path(const char *dir, const char *below, const char *end,
     const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
 {
-	static const char *const COPIES[] = {"/debug", "/elf"};
-	const char *dir = getenv("PERF_BUILDID_DIR"), *below = "", *end = ".debug";
 	int at;
 
-	if (n < 2 || i >= n_dirs + sizeof(COPIES) / sizeof(*COPIES))
+	if (n < 2)
 		return false;
-	if (i < n_dirs) {
-		dir = dirs[i];
-	} else {
-		end = COPIES[i - n_dirs];
-		below = dir ? "" : "/.debug";
-		dir = dir ? dir : getenv("HOME");
-	}
 	at = snprintf(path, NAMING_DEBUG_PATH, "%s%s/.build-id/%02x/", dir ? dir : "",
 	    below, build_id[0]);
 	for (size_t k = 1; k < n && at < NAMING_DEBUG_PATH; k++)
@@ -28,6 +20,28 @@ bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
 	if (at >= NAMING_DEBUG_PATH ||
 	    snprintf(path + at, (size_t)(NAMING_DEBUG_PATH - at), "%s", end) >=
 		NAMING_DEBUG_PATH - at)
-		*path = '\0'; /* No file has this name. */
+		*path = '\0';
 	return true;
+}
+
+static bool naming_perf_path(const char *end, const uint8_t *build_id, size_t n,
+    char path[NAMING_DEBUG_PATH])
+{
+	const char *dir = getenv("PERF_BUILDID_DIR");
+
+	return naming_path(dir ? dir : getenv("HOME"), dir ? "" : "/.debug", end,
+	    build_id, n, path);
+}
+
+bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
+    const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
+{
+	if (i < n_dirs)
+		return naming_path(dirs[i], "", ".debug", build_id, n, path);
+	return i == n_dirs && naming_perf_path("/debug", build_id, n, path);
+}
+
+bool naming_copy_path(const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
+{
+	return naming_perf_path("/elf", build_id, n, path);
 }

@@ -12,10 +12,14 @@
 enum { NAMING_DEBUG_PATH = 4096 }; /* bytes of a path, with its zero */
 
 /*
- * Gives the place i of the file for a build-id of n bytes: DIR/.build-id/ab/cdef.debug in each of the n_dirs folders, then perf's.
- * false: there are no more.
+ * Gives the place i of debug information for a build-id of n bytes: DIR/.build-id/ab/cdef.debug in each of the n_dirs folders, then
+ * perf's. false: there are no more.
  */
 ATTR_MUST_CHECK bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
+    const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH]);
+
+/* Gives the place of perf's copy of the file itself. false: it has no build-id. */
+ATTR_MUST_CHECK bool naming_copy_path(
     const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH]);
 
 #endif

@@ -33,17 +33,23 @@ static bool module_failed(const struct eh2sframe_error *why, struct err *err)
 	return why->status != EH2SFRAME_NO_MEMORY || err_set_nomem(err);
 }
 
-/* Opens the file itself: bytes in the recording, or what its path leads to now. NULL: there is none, or no
- * memory. */
+/* Opens the file itself: bytes in the recording, what its path leads to now, or perf's copy. NULL: there is
+ * none, or no memory. */
 static struct eh2sframe_file *module_open(
     const struct profile_module *module, struct eh2sframe_error *why)
 {
+	struct eh2sframe_file *file = NULL;
+	char path[NAMING_DEBUG_PATH];
+
 	if (module->image)
 		return eh2sframe_open_memory(
 		    module->image, module->image_size, module->path, NULL, why);
-	if (*module->path != '/')
-		return NULL;
-	return module_check(module, eh2sframe_open_path(module->path, NULL, why));
+	if (*module->path == '/')
+		file = module_check(
+		    module, eh2sframe_open_path(module->path, NULL, why));
+	if (!file && naming_copy_path(module->build_id, module->build_id_size, path))
+		file = module_check(module, eh2sframe_open_path(path, NULL, why));
+	return file;
 }
 
 /* A list that functions are taken into, and their names, one after the other. */

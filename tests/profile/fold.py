@@ -8,6 +8,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -74,12 +75,21 @@ def names(symbols, build_id):
 def entries_of_plts(symbols, build_id):
     """They are named beside a separate debug file, which has no code, and have readable names."""
     entry = int(re.search(r"^0*(\w+) <__cxa_finalize@plt>:", must("objdump", "-d", "prog"), re.M)[1], 16)
-    rec = Recording()
-    module = rec.module(os.path.realpath("stripped"), build_id)
-    rec.sample(rec.thread(7, 7, "prog"), [rec.frame(FILE, symbols["main"] + 4, module), rec.frame(
-        FILE, 1, module, name="_Z5thirdi@plt"), rec.frame(FILE, entry, module, flags=EXACT)])
-    got = folded(FOLD, rec.write(WRITER, "plt.rec"), "--debug-dir=debug")
-    check(got == {"prog;main;third(int)@plt;__cxa_finalize@plt": 1}, "entries of PLTs", got)
+    copy = f"copies/.build-id/{build_id[:2]}/{build_id[2:]}"
+    os.makedirs(copy)
+    os.environ["PERF_BUILDID_DIR"] = "copies"
+    for what, path, copied, name in (
+        ("", os.path.realpath("stripped"), None, "main"), (", perf's copy of a file that is gone", "/gone", "prog", "main"),
+        (", its stripped copy", "/gone", "stripped", f"gone+{symbols['main']:#x}")):
+        rec = Recording()
+        module = rec.module(path, build_id)
+        rec.sample(rec.thread(7, 7, "prog"), [rec.frame(FILE, symbols["main"] + 4, module), rec.frame(
+            FILE, 1, module, name="_Z5thirdi@plt"), rec.frame(FILE, entry, module, flags=EXACT)])
+        if copied:
+            shutil.copy(copied, copy + "/elf")
+        got = folded(FOLD, rec.write(WRITER, "plt.rec"), *([] if copied else ["--debug-dir=debug"]))
+        check(got == {f"prog;{name};third(int)@plt;__cxa_finalize@plt": 1}, "entries of PLTs" + what, got)
+    del os.environ["PERF_BUILDID_DIR"]
 
 
 def starts_of_functions():
