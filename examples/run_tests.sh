@@ -91,7 +91,6 @@ cargo)
 	need cargo
 	cp -r "$examples/cargo" "$work/cargo"
 	cd "$work/cargo"
-	sed -i "s,/usr/libexec,$installed/libexec," .cargo/config.toml
 	CARGO_HOME=$work/home
 	export CARGO_HOME
 	for profile in dev release; do

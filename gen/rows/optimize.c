@@ -74,24 +74,17 @@ static bool ranges_of_templates(const struct optimize_input *input,
 	return true;
 }
 
-/* The code between functions. */
 struct between {
-	const struct image *image;
-	struct image_window *window; /* of it; NULL: several threads ask */
+	const struct arch *arch;
+	struct image_window *code;
 };
 
 /* Code without CFI may be as short as padding. */
 static bool range_is_padding(const void *context, uint64_t start, uint64_t end)
 {
 	const struct between *between = context;
-	const struct image *image = between->image;
-	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
-	const uint8_t *code;
 
-	if (between->window)
-		return padding_only(between->window, arch, start, end);
-	code = image_at_addr(image, start, end - start);
-	return code && padding_front(arch, code, end - start) == end - start;
+	return padding_only(between->code, between->arch, start, end);
 }
 
 static bool ranges_read(const struct optimize_input *input,
@@ -113,9 +106,10 @@ static bool ranges_read(const struct optimize_input *input,
 bool optimize_model(const struct optimize_input *input, struct sf_section *section,
     struct sf_compact_stats *stats, struct err *err)
 {
-	struct image_window window = {.image = input->image};
-	const bool size = input->options->optimize_size;
-	const struct between between = {input->image, size ? NULL : &window};
+	const struct image *image = input->image;
+	struct image_window window = {.image = image};
+	const struct between between = {
+	    arch_find(image->ehdr.e_machine, image->big_endian), &window};
 	struct sf_compact_options fusing = {.version = input->options->format,
 	    .max_rows = input->options->max_rows,
 	    .is_padding = range_is_padding,
@@ -127,7 +121,8 @@ bool optimize_model(const struct optimize_input *input, struct sf_section *secti
 	ok = ranges_read(input, section, &ranges) || err_set_nomem(err);
 	fusing.taken = ranges.list;
 	fusing.n_taken = ranges.n;
-	ok = ok && (size ? sf_compact : sf_compact_equal)(section, &fusing, stats, err);
+	ok = ok && (input->options->optimize_size ? sf_compact : sf_compact_equal)(
+		       section, &fusing, stats, err);
 	free(ranges.list);
 	image_window_free(&window);
 	return ok;

@@ -24,13 +24,13 @@ static bool naming_path(const char *dir, const char *below, const char *end,
 	return true;
 }
 
-static bool naming_perf_path(const char *end, const uint8_t *build_id, size_t n,
-    char path[NAMING_DEBUG_PATH])
+static bool naming_perf_path(
+    const char *end, const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
 {
 	const char *dir = getenv("PERF_BUILDID_DIR");
 
-	return naming_path(dir ? dir : getenv("HOME"), dir ? "" : "/.debug", end,
-	    build_id, n, path);
+	return naming_path(
+	    dir ? dir : getenv("HOME"), dir ? "" : "/.debug", end, build_id, n, path);
 }
 
 bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,

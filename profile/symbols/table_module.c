@@ -45,8 +45,7 @@ static struct eh2sframe_file *module_open(
 		return eh2sframe_open_memory(
 		    module->image, module->image_size, module->path, NULL, why);
 	if (*module->path == '/')
-		file = module_check(
-		    module, eh2sframe_open_path(module->path, NULL, why));
+		file = module_check(module, eh2sframe_open_path(module->path, NULL, why));
 	if (!file && naming_copy_path(module->build_id, module->build_id_size, path))
 		file = module_check(module, eh2sframe_open_path(path, NULL, why));
 	return file;

@@ -189,7 +189,8 @@ static bool compact_prepare(struct compact_state *state)
 	struct compact *compact = &state->compact;
 	size_t n_funcs = compact->section->n_funcs;
 
-	if (!compact_kinds_read(compact) || !compact_blocks_init(&state->blocks, n_funcs))
+	if (!compact_kinds_read(compact) || !compact_joins_read(compact) ||
+	    !compact_blocks_init(&state->blocks, n_funcs))
 		return false;
 	for (size_t first = 0; first < n_funcs; first = compact->line.end) {
 		if (!compact_line_read(compact, first) ||

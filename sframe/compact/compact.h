@@ -35,7 +35,7 @@ struct sf_compact_options {
 	const struct sf_compact_range *taken; /* ascending by start; borrowed */
 	size_t n_taken;
 	/* True if nothing in [start, end), which no function covers, is ever run. Asked
-	 * by any thread before a piece covers it. NULL: nothing there ever is. */
+	 * by the caller's thread, in ascending order. NULL: nothing there ever is. */
 	bool (*is_padding)(const void *context, uint64_t start, uint64_t end);
 	const void *context;
 	unsigned int jobs; /* threads at most; the result does not depend on it */

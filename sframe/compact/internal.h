@@ -49,7 +49,7 @@ struct compact_line {
 	uint32_t *marks; /* owned; elements where cuts for pieces to share are tried,
 			    finally n */
 	size_t n_marks, cap_marks;
-	size_t first, end;	    /* functions */
+	size_t end;		    /* the function behind it */
 	struct compact_element sum; /* of what was added so far */
 };
 
@@ -64,7 +64,8 @@ struct compact {
 	struct compact_line line;
 	uint64_t *powers; /* owned; of the hash's base */
 	size_t n_powers, cap_powers;
-	size_t at, taken; /* function, and index into options->taken: where the line is */
+	size_t taken; /* index into options->taken: where the last border was */
+	bool *joins;  /* owned; by function: a piece may hold it and the one before */
 };
 
 /* A piece [from, to) of elements, as a stored block. */
@@ -79,6 +80,8 @@ ATTR_MUST_CHECK bool compact_begin(struct compact *compact,
     const struct sf_section *section, const struct sf_compact_options *options,
     struct err *err);
 ATTR_MUST_CHECK bool compact_kinds_read(struct compact *compact);
+/* Asks once where pieces may not go on, for all lines. */
+ATTR_MUST_CHECK bool compact_joins_read(struct compact *compact);
 /* Fills compact->line with functions from number first on. */
 ATTR_MUST_CHECK bool compact_line_read(struct compact *compact, size_t first);
 /* True if the function may be cut or joined at all. */
@@ -90,7 +93,7 @@ bool compact_border(
 /* Returns the rows, the bytes and the hash of a piece. */
 struct compact_piece compact_piece_at(
     const struct compact *compact, uint32_t from, uint32_t to);
-/* Gives a copy of the struct a line of its own, to be read from any function on. */
+/* Gives a copy of the struct a line of its own. */
 void compact_restart(struct compact *copy);
 void compact_line_deinit(struct compact *compact);
 void compact_deinit(struct compact *compact);

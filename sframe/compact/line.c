@@ -136,6 +136,21 @@ bool compact_border(
 	       !options->is_padding(options->context, end, b->start);
 }
 
+bool compact_joins_read(struct compact *compact)
+{
+	const struct sf_section *section = compact->section;
+	const struct sf_func *last = NULL, *func;
+
+	compact->joins = calloc(section->n_funcs + 1, sizeof(*compact->joins));
+	for (size_t i = 0; compact->joins && i < section->n_funcs; i++) {
+		func = &section->funcs[i];
+		func = compact_movable(compact, func) ? func : NULL;
+		compact->joins[i] = last && func && !compact_border(compact, last, func);
+		last = func;
+	}
+	return compact->joins;
+}
+
 static bool line_add_element(struct compact *compact, struct compact_element *now)
 {
 	struct compact_line *line = &compact->line;
@@ -223,32 +238,23 @@ bool compact_line_read(struct compact *compact, size_t first)
 {
 	const struct sf_section *section = compact->section;
 	struct compact_line *line = &compact->line;
-	const struct sf_func *last = NULL;
 	uint64_t chain = 0;
 	size_t i;
 
 	line->n = line->n_marks = 0;
 	line->sum = (struct compact_element){0};
-	line->first = first;
-	/* The taken ranges are only passed forwards from one line to the next. */
-	if (first <= compact->at)
-		compact->taken = 0;
-	compact->at = first;
 	for (i = first; i < section->n_funcs && line->n < LINE_ELEMENTS; i++) {
 		const struct sf_func *func = &section->funcs[i];
 		bool joined;
 
-		if (!compact_movable(compact, func)) {
-			last = NULL;
+		if (!compact_movable(compact, func))
 			continue;
-		}
-		joined = last && !compact_border(compact, last, func) &&
+		joined = i > first && compact->joins[i] &&
 			 func->start + func->size - chain <= COMPACT_SIZE_MAX;
 		if (!joined)
 			chain = func->start;
 		if (!line_add_function(compact, i, joined))
 			return false;
-		last = func;
 	}
 	line->end = i;
 	return line_finish(compact);
@@ -289,7 +295,6 @@ void compact_restart(struct compact *copy)
 	copy->line = (struct compact_line){0};
 	copy->powers = NULL;
 	copy->n_powers = copy->cap_powers = 0;
-	copy->taken = 0;
 }
 
 void compact_line_deinit(struct compact *compact)
@@ -304,5 +309,6 @@ void compact_deinit(struct compact *compact)
 	free(compact->kinds.list);
 	free(compact->kinds.slots.list);
 	free(compact->kinds.of_row);
+	free(compact->joins);
 	compact_line_deinit(compact);
 }

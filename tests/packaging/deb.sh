@@ -20,15 +20,16 @@ else
 	not_ok 'packages are built' "$out"
 	plan
 fi
-printf '%s\n' eh2sframe eh2sframe-dbgsym libeh2sframe-dev libeh2sframe-walk-dev \
-	libeh2sframe-walk1 libeh2sframe-walk1-dbgsym libeh2sframe1 libeh2sframe1-dbgsym >listed
+packages='eh2sframe eh2sframe-conformance eh2sframe-doc eh2sframe-profiler libeh2sframe-dev libeh2sframe-walk-dev libeh2sframe-walk1 libeh2sframe1'
+# shellcheck disable=SC2086 # a list
+printf '%s\n' $packages eh2sframe-dbgsym eh2sframe-profiler-dbgsym libeh2sframe-walk1-dbgsym libeh2sframe1-dbgsym | sort >listed
 find debs -name '*.deb' -printf '%f\n' | sed 's/_.*//' | sort >built
-is 'those five, and their debug packages' diff listed built
+is 'those eight, and their debug packages' diff listed built
 version=$("$eh2sframe" --version | sed -n "1s/.* //p")
 is 'the version is that of the command' test -e debs/eh2sframe_"${version/-/\~}"-1_*.deb
 if have lintian; then
-	lintian --allow-root -I --suppress-tags newer-standards-version,out-of-date-standards-version,older-debian-watch-file-standard \
-		--fail-on error,warning,info debs/*.changes >lint 2>&1
+	lintian --allow-root -I --pedantic --suppress-tags newer-standards-version,out-of-date-standards-version,older-debian-watch-file-standard \
+		--fail-on error,warning,info,pedantic debs/*.changes >lint 2>&1
 	status=$?
 	if [ $status = 0 ]; then ok 'lintian finds nothing'; else not_ok 'lintian finds nothing' "$(cat lint)"; fi
 	sed 's/^/# /' lint
@@ -37,7 +38,7 @@ else
 fi
 
 # The build dependencies are what the development package depends on, so all is there.
-is 'apt would install them' apt-get -s install ./debs/eh2sframe_*.deb ./debs/libeh2sframe*_*.deb
+is 'apt would install them' sh -c "apt-get -s install \$(ls ./debs/*.deb | grep -v dbgsym)"
 # Into a root of its own, in which nothing else is.
 root_dpkg() {
 	dpkg --root="$root" --log="$root/log" --force-not-root --force-depends "$@"
@@ -46,20 +47,26 @@ root=$scratch/root
 mkdir -p root/var/lib/dpkg/{info,updates,triggers}
 : >root/var/lib/dpkg/status
 if [ "$(id -u)" = 0 ]; then
-	is 'dpkg installs them' root_dpkg -i debs/{eh2sframe,libeh2sframe1,libeh2sframe-dev,libeh2sframe-walk1,libeh2sframe-walk-dev}_*.deb
+	is 'dpkg installs them' root_dpkg -i $(printf 'debs/%s_*.deb ' $packages)
 	root_dpkg --verify >changed
 	is 'as they were packed' diff /dev/null changed
 else
-	for deb in eh2sframe libeh2sframe1 libeh2sframe-dev libeh2sframe-walk1 libeh2sframe-walk-dev; do dpkg-deb -x debs/${deb}_*.deb root; done
+	for deb in $packages; do dpkg-deb -x debs/${deb}_*.deb root; done
 	skip 'dpkg installs them' 'not root: unpacked'
 fi
-for deb in eh2sframe libeh2sframe1 libeh2sframe-dev libeh2sframe-walk1 libeh2sframe-walk-dev; do
+for deb in $packages; do
 	dpkg-deb -f debs/${deb}_*.deb Depends >depends.$deb
 done
 lib=$(dirname "$(echo "$root"/usr/lib/*/libeh2sframe.so.1)")
 is 'the library is where this architecture has its own' \
 	test "$lib" = "$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
 is 'the command needs libelf' grep -q libelf1 depends.eh2sframe
+is 'the profiler needs no other package of ours, the kit neither' sh -c '! grep eh2sframe depends.eh2sframe-profiler depends.eh2sframe-conformance'
+dpkg-deb -x debs/eh2sframe-profiler_*.deb alone
+is 'the profiler shows a recording' sh -c 'alone/usr/bin/eh2sframe-record -F 999 -o r sh -c "i=0; while [ \$i -lt 300000 ]; do i=\$((i + 1)); done" &&
+	alone/usr/bin/eh2sframe-fold r | grep "^sh;"'
+dpkg-deb -x debs/eh2sframe-conformance_*.deb alone
+is 'the kit runs' sh -c 'python3 alone/usr/share/eh2sframe/conformance/run.py --help | grep -i usage'
 is 'the development files need the library' grep -q "libeh2sframe1 (= ${version/-/\~}-1)" depends.libeh2sframe-dev
 # What the flags of this distribution name is in the files. A program has IBT when all that is linked into it has.
 parts=pie,now,protector,fortify
@@ -121,7 +128,7 @@ gcc walk.c -o walk $(pkg-config --cflags --libs libeh2sframe-walk) >out 2>&1
 is 'a program by the library of walks' env LD_LIBRARY_PATH="$lib" ./walk
 
 if [ "$(id -u)" = 0 ]; then
-	is 'dpkg removes them' root_dpkg -P eh2sframe libeh2sframe-dev libeh2sframe1 libeh2sframe-walk-dev libeh2sframe-walk1
+	is 'dpkg removes them' root_dpkg -P $packages
 	is 'and leaves nothing' sh -c '! find root/usr ! -type d 2>/dev/null | grep .'
 fi
 plan

@@ -23,6 +23,14 @@ if [ "$bless" = bless ]; then cp installed "$list"; fi
 is 'what is installed' diff "$list" installed
 is 'nothing outside the prefix' sh -c "! find root ! -type d ! -path 'root$prefix/*' | grep ."
 is 'no link leads nowhere' sh -c '! find root -xtype l | grep .'
+# What pages refer to is installed, too; tests/ and packaging/ are the source's.
+doc=root$prefix/share/doc/eh2sframe
+for page in "$doc"/*.md "$doc"/docs/*.md "$doc"/kit/*.md; do
+	grep -oE '\]\([^)#:]+\)' "$page" | tr -d '])(' | sed "s,^,${page%/*}/,"
+done >named
+cat "$doc"/*.md "$doc"/docs/*.md "$doc"/kit/*.md "root$prefix"/share/man/*/* | sed 's,\\&,,g' |
+	grep -ohE '\b(docs|examples|kit)/[A-Za-z0-9_./-]*[A-Za-z0-9_/]' | sed "s,^,$doc/," >>named
+is 'links and names of files lead somewhere' sh -c "sort -u named | while read -r file; do [ -e \"\$file\" ] || echo \"\$file\"; done | (! grep .)"
 # As much of the man pages as man(1) would want.
 for page in "root$prefix"/share/man/man[13]/*; do
 	is "${page##*/} is a man page" grep -q '^\.TH ' "$page"

@@ -12,17 +12,15 @@ for tool in rpmbuild rpm2cpio cpio eu-readelf gdb find-debuginfo; do
 	have $tool || skip_all "needs $tool"
 done
 export HOME=$scratch/home
-mkdir -p home bin
-cat "$packaging/rpm/macros.eh2sframe" - >home/.rpmmacros <<-M
-	%eh2sframe_brp $scratch/bin/brp-eh2sframe
-	%_topdir $scratch/top
-	%_dbpath $scratch/db
-M
-ln -s "$eh2sframe" bin/eh2sframe
-ln -s "$packaging/rpm/brp-eh2sframe" bin/
-export PATH=$scratch/bin:$PATH
+# As installed below a prefix of which rpm does not know, and which is not in PATH.
+mkdir -p home prefix/bin prefix/lib/rpm/macros.d
+printf '%s\n' "%_topdir $scratch/top" "%_dbpath $scratch/db" >home/.rpmmacros
+sed "s,@rpm@,$scratch/prefix/lib/rpm," "$packaging/rpm/macros.eh2sframe" >prefix/lib/rpm/macros.d/macros.eh2sframe
+ln -s "$eh2sframe" prefix/bin/eh2sframe
+cp "$packaging/rpm/brp-eh2sframe" prefix/lib/rpm/
 
-cat >small.spec <<'SPEC'
+echo "%{load:$scratch/prefix/lib/rpm/macros.d/macros.eh2sframe}" >small.spec
+cat >>small.spec <<'SPEC'
 Name: small
 Version: 1
 Release: 1

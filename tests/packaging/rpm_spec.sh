@@ -30,7 +30,7 @@ ok 'rpmbuild'
 mv top/RPMS/*/*.rpm top/SRPMS/*.rpm .
 number=${version/-/\~}-1
 is 'a source package' mv eh2sframe-"$number".src.rpm source.rpm
-for name in eh2sframe eh2sframe-libs eh2sframe-devel; do
+for name in eh2sframe eh2sframe-profiler eh2sframe-conformance eh2sframe-doc eh2sframe-libs eh2sframe-devel; do
 	file=$(echo $name-"$number".*.rpm)
 	is "$name has the version" test -e "$file"
 	mv "$file" $name.rpm
@@ -42,17 +42,17 @@ libdir=$(rpm -E '%{_libdir}')
 is 'no file is in two packages' test -z "$(cat ./*.files | grep -v '/licenses/' | sort | uniq -d)"
 # What meson installs is in a package. rpm may compress manual pages.
 sed -e 's/ .*//' -e "s,^LIBDIR,$libdir," -e '/^[^/]/s,^,/usr/,' "$here/installed.txt" |
-	grep -v '/share/doc/' | sort >wanted
+	sort >wanted
 sed 's,\(/man[13]/.*\)\.gz$,\1,' ./*.files | sort -u >packed
 is 'each file that meson installs is packed' test -z "$(comm -23 wanted packed)"
 is 'the program is in eh2sframe' grep -qx /usr/bin/eh2sframe eh2sframe.files
 is 'the libraries are in eh2sframe-libs' test "$(grep -c "^$libdir/lib.*\.so\.1\.0\.0$" eh2sframe-libs.files)" = 2
 is 'headers are in eh2sframe-devel' grep -qx /usr/include/eh2sframe-walk.h eh2sframe-devel.files
-is 'the license is in each package that may be alone' sh -c 'grep -q LICENSE eh2sframe.files && grep -q LICENSE eh2sframe-libs.files'
-is 'what is new is there' test -s "eh2sframe$(grep -m1 'NEWS.md$' eh2sframe.files)"
-is 'eh2sframe needs none of its libraries' sh -c '! grep -q libeh2sframe eh2sframe.requires'
+is 'the license is in each package that may be alone' bash -c '! grep -L LICENSE eh2sframe{,-profiler,-conformance,-doc,-libs}.files | grep .'
+is 'what is new is there' test -s "eh2sframe-doc$(grep -m1 'NEWS.md$' eh2sframe-doc.files)"
+is 'programs need none of the libraries' sh -c '! grep libeh2sframe eh2sframe.requires eh2sframe-profiler.requires'
 is 'eh2sframe-devel needs the libraries of its version' grep -q "^eh2sframe-libs.* = $number\$" eh2sframe-devel.requires
-mapfile -t elf < <(echo eh2sframe/usr/bin/eh2sframe{,-record,-fold} eh2sframe-libs"$libdir"/lib*.so.*.*.* | tr ' ' '\n')
+mapfile -t elf < <(echo eh2sframe/usr/bin/eh2sframe eh2sframe-profiler/usr/bin/* eh2sframe-libs"$libdir"/lib*.so.*.*.* | tr ' ' '\n')
 bash "$here/hardening.sh" "$here/../shared" pie,now,protector "${elf[@]}" >hardened 2>&1
 is 'they are hardened' test $? = 0
 is 'the program tells its version' test "$(eh2sframe/usr/bin/eh2sframe --version | head -n 1)" = "eh2sframe $version"
