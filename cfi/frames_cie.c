@@ -21,13 +21,13 @@ enum { MAX_LETTERS = 32 };
 
 /* The reasons why a CIE cannot be used; NULL when it can. */
 typedef const char *cie_fault;
+#define BEHIND_UNKNOWN "unknown augmentation before R, S or B"
 
 /*
  * Letters and their data. rd ends with the augmentation data (or the record, without z).
  *
- * An unknown letter under z hides the layout of what follows it: only letters without
- * data are still read then, which is enough unless R, the encoding of addresses, is among
- * the hidden.
+ * An unknown letter under z hides the layout of what follows it, and libgcc does not read on. So no letter
+ * behind it may say what rows depend on.
  */
 static cie_fault read_augmentation_letters(struct rd *rd, const struct cfi_section *sec,
     const char *letters, struct cfi_cie *cie)
@@ -38,7 +38,7 @@ static cie_fault read_augmentation_letters(struct rd *rd, const struct cfi_secti
 		switch (*p) {
 		case 'R':
 			if (hidden)
-				return "unknown augmentation before R";
+				return BEHIND_UNKNOWN;
 			cie->fde_encoding = rd_u8(rd);
 			break;
 		case 'L':
@@ -58,9 +58,13 @@ static cie_fault read_augmentation_letters(struct rd *rd, const struct cfi_secti
 			}
 			break;
 		case 'S':
+			if (hidden)
+				return BEHIND_UNKNOWN;
 			cie->signal_frame = true;
 			break;
 		case 'B':
+			if (hidden)
+				return BEHIND_UNKNOWN;
 			cie->b_key = true;
 			break;
 		case 'G': /* AArch64 MTE tagged frame: nothing that a row shows */

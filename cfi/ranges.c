@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/rd.h"
 #include "base/vec.h"
 #include "cfi/interp.h"
+#include "cfi/opcodes.h"
 
 /* A few milliseconds of work; starting a thread takes some 50 microseconds. */
 enum { RANGES_WORTH_A_THREAD = 2048 };
@@ -116,6 +118,63 @@ static bool range_keys_sort(struct range_key **keys, size_t n)
 	return true;
 }
 
+/* Operands by opcode: u a LEB128, e an expression, a digit a number of so many bytes. */
+static const char range_operands[DW_CFA_LLVM_def_aspace_cfa_sf + 1][4] = {
+    [DW_CFA_advance_loc1] = "1",
+    [DW_CFA_advance_loc2] = "2",
+    [DW_CFA_advance_loc4] = "4",
+    [DW_CFA_offset_extended] = "uu",
+    [DW_CFA_restore_extended] = "u",
+    [DW_CFA_undefined] = "u",
+    [DW_CFA_same_value] = "u",
+    [DW_CFA_register] = "uu",
+    [DW_CFA_def_cfa] = "uu",
+    [DW_CFA_def_cfa_register] = "u",
+    [DW_CFA_def_cfa_offset] = "u",
+    [DW_CFA_def_cfa_expression] = "e",
+    [DW_CFA_expression] = "ue",
+    [DW_CFA_offset_extended_sf] = "uu",
+    [DW_CFA_def_cfa_sf] = "uu",
+    [DW_CFA_def_cfa_offset_sf] = "u",
+    [DW_CFA_val_offset] = "uu",
+    [DW_CFA_val_offset_sf] = "uu",
+    [DW_CFA_val_expression] = "ue",
+    [DW_CFA_MIPS_advance_loc8] = "8",
+    [DW_CFA_GNU_args_size] = "u",
+    [DW_CFA_GNU_negative_offset_extended] = "uu",
+    [DW_CFA_LLVM_def_aspace_cfa] = "uuu",
+    [DW_CFA_LLVM_def_aspace_cfa_sf] = "uuu",
+};
+
+/* True if an instruction has an address, which may count from its own place. */
+static bool range_has_address(
+    const struct cfi_section *section, const struct cfi_fde *fde)
+{
+	struct rd rd;
+
+	rd_init(
+	    &rd, section->data + fde->program_off, fde->program_len, section->big_endian);
+	while (memchr(rd.data + rd.pos, DW_CFA_set_loc, rd.size - rd.pos)) {
+		const uint8_t op = rd_u8(&rd), high = op & DW_CFA_high_mask;
+		const char *operands = high == DW_CFA_offset ? "u" : "";
+
+		if (!high && op < sizeof(range_operands) / sizeof(*range_operands))
+			operands = range_operands[op];
+		if (op == DW_CFA_set_loc)
+			return true;
+		for (; *operands; operands++)
+			if (*operands == 'u')
+				rd_uleb(&rd);
+			else
+				rd_skip(&rd, *operands == 'e'
+						 ? rd_uleb(&rd)
+						 : (uint64_t)(*operands - '0'));
+		if (rd.failed)
+			break;
+	}
+	return false;
+}
+
 /* True if both have the same range, CIE and instructions, so that either gives the same rows. */
 static bool range_is_duplicate(
     const struct cfi_frames *frames, const struct range_key *a, const struct range_key *b)
@@ -125,7 +184,8 @@ static bool range_is_duplicate(
 	return a->start == b->start && a->end == b->end && x->cie == y->cie &&
 	       x->program_len == y->program_len &&
 	       !memcmp(frames->section.data + x->program_off,
-		   frames->section.data + y->program_off, x->program_len);
+		   frames->section.data + y->program_off, x->program_len) &&
+	       !range_has_address(&frames->section, x);
 }
 
 static bool range_append(struct cfi_ranges *ranges, uint64_t start, uint64_t end,

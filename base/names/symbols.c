@@ -132,14 +132,17 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc)
 {
 	size_t end = search_list_above(symbols->list, symbols->n, addr, pc);
 	const struct symbol *sizeless = NULL;
+	bool passed = false; /* one with a size */
 
 	for (size_t i = end, steps = 0; i > 0 && steps < FIND_STEPS; i--, steps++) {
 		const struct symbol *symbol = &symbols->list[i - 1];
 
 		if (symbol->size && pc - symbol->addr < symbol->size)
 			return symbol;
-		/* A label without a size may be inside a function that has one. */
-		if (!symbol->size && !sizeless)
+		/* A label without a size may be inside a function that has one. It does not
+		 * reach behind one that has ended. */
+		passed |= symbol->size;
+		if (!passed && !sizeless)
 			sizeless = symbol;
 	}
 	return sizeless;

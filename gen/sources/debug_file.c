@@ -83,11 +83,20 @@ static bool same_segments(
 	return true;
 }
 
+/* An unstripped file has the code itself, which differs in another build that has no build-id. */
+static bool same_bytes(const struct image_section *a, const struct image_section *b)
+{
+	return a->hdr.sh_type == SHT_NOBITS || b->hdr.sh_type == SHT_NOBITS ||
+	       memcmp(a->data, b->data, (size_t)a->hdr.sh_size) == 0;
+}
+
 /* Compares the places of code, because prelink and other tools move it. */
 static bool same_code(
     const struct image *image, const struct image *other, struct err *err)
 {
 	const struct image_section *a, *b;
+	struct image_build_id id;
+	const bool has_id = image_build_id(image, &id);
 	size_t i = 0, k = 0;
 
 	if (!image->n_sections || !other->n_sections)
@@ -100,6 +109,9 @@ static bool same_code(
 			return err_set(err, ERR_UNSUPPORTED,
 			    "%.60s is at another address or of another size there",
 			    a ? a->name : b->name);
+		if (a && !has_id && !same_bytes(a, b))
+			return err_set(err, ERR_UNSUPPORTED,
+			    "it is of another build: %.60s differs", a->name);
 	} while (a);
 	return true;
 }

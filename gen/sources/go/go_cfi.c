@@ -15,6 +15,8 @@ enum { X86_64_RA = 16, AARCH64_RA = 30 };
 enum { GO_ENTRY_NAME = 64 };
 /* Limit of the bytes of names of functions without rows, as a multiple of the table's. */
 enum { GO_NAMES_SHARE = 4 };
+/* Functions named runtime.morestack, with and without a suffix, and trampolines to them. */
+enum { GO_MORE_STACK = 16 };
 
 /* The CIEs: an ordinary function, one without a caller, one without rows. */
 enum cie {
@@ -32,6 +34,8 @@ struct maker {
 	size_t cies[N_CIES]; /* where they are */
 	struct go_levels levels;
 	struct go_rows rows;
+	uint64_t more_stack[GO_MORE_STACK];
+	size_t n_more_stack;
 	uint64_t names; /* bytes of those that are kept */
 };
 
@@ -196,7 +200,9 @@ static bool look_at(struct maker *maker, const struct go_func *func, const uint8
 	const struct go_code code = {.machine = text->machine,
 	    .bytes = bytes,
 	    .levels = &maker->levels,
-	    .start = func->start};
+	    .start = func->start,
+	    .more_stack = maker->more_stack,
+	    .n_more_stack = maker->n_more_stack};
 
 	*which = CIE_LEFT;
 	*why = GO_HAS_ROWS;
@@ -250,6 +256,23 @@ static bool put_func(struct maker *maker, const struct go_func *func, struct err
 					    maker->table->section);
 }
 
+/* Finds what asks for more stack. On x86-64 it is called as any other. */
+static bool find_more_stack(struct maker *maker, struct err *err)
+{
+	const bool needed = maker->text->machine == CODE_AARCH64;
+
+	for (size_t i = 0; needed && i < maker->table->n_funcs; i++) {
+		struct go_func func;
+
+		if (!go_table_func(maker->table, i, &func, err))
+			return false;
+		if (name_begins(func.name, "runtime.morestack") &&
+		    maker->n_more_stack < GO_MORE_STACK)
+			maker->more_stack[maker->n_more_stack++] = func.start;
+	}
+	return true;
+}
+
 /* All functions, in the order of the table. */
 static bool put_funcs(struct maker *maker, struct err *err)
 {
@@ -293,9 +316,10 @@ bool go_cfi_make(const struct go_table *table, const struct go_text *text,
 	wr_init(&cfi->records, false);
 	for (int i = 0; i < N_CIES; i++)
 		put_cie(&maker, (enum cie)i);
-	ok = put_funcs(&maker, err);
+	ok = find_more_stack(&maker, err) && put_funcs(&maker, err);
 	free(maker.levels.list);
 	free(maker.rows.list);
+	free(maker.rows.jumps);
 	if (!ok)
 		go_cfi_deinit(cfi);
 	return ok;

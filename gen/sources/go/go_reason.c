@@ -12,6 +12,8 @@ const char *go_reason_text(enum go_reason why)
 	    [GO_MARKED] = "Go marks it as not called as others are",
 	    [GO_SIGNAL] = "a signal leads to it, not a call",
 	    [GO_RETURN_MOVED] = "the return address is not where calls put it",
+	    [GO_WAYS_DIFFER] =
+		"a jump leads to code that has the caller's registers elsewhere",
 	    [GO_NOT_DECODED] = "it has bytes that are no known instruction",
 	};
 

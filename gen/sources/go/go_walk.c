@@ -172,11 +172,15 @@ enum { MAX_RELOADS = 64 };
  * AArch64: the call of runtime.morestack in a function that has no frame yet. It goes back with
  * the return address in its register. Then arguments are loaded, and a jump to the start follows.
  */
-static bool is_stack_check(const struct go_state *walk, uint64_t next)
+static bool is_stack_check(const struct go_state *walk, uint64_t called, uint64_t next)
 {
+	const struct go_code *code = walk->code;
 	struct code_insn insn;
+	bool more = false;
 
-	if (go_state_has_slot(walk, &walk->ra))
+	for (size_t i = 0; i < code->n_more_stack; i++)
+		more |= code->more_stack[i] == called;
+	if (!more || go_state_has_slot(walk, &walk->ra))
 		return false;
 	for (int i = 0; i < MAX_RELOADS && next < walk->end; i++) {
 		if (!read_insn(walk, next, &insn))
@@ -189,10 +193,41 @@ static bool is_stack_check(const struct go_state *walk, uint64_t next)
 	return false;
 }
 
-static void note_target(struct go_state *walk, uint64_t target)
+/* Keeps what holds where the jump leads to. False: out of memory. */
+static bool note_target(struct go_state *walk, uint64_t target, struct go_rows *rows)
 {
 	if (target > walk->reached && target < walk->end)
 		walk->reached = target;
+	if (target < walk->code->start || target >= walk->end)
+		return true;
+	if (!vec_reserve(&rows->jumps, &rows->cap_jumps, rows->n_jumps + 1))
+		return false;
+	rows->jumps[rows->n_jumps++] =
+	    (struct go_jump){target, rule_of(walk, &walk->fp), rule_of(walk, &walk->ra)};
+	return true;
+}
+
+/* True if a row that names a place is right for a way that leads to it. */
+static bool rule_holds(struct go_rule row, struct go_rule way)
+{
+	return row.place == GO_LOST || rule_equal(row, way);
+}
+
+/* The rows follow the addresses. So what each jump leads to must be as the row there says. */
+static bool jumps_agree(const struct go_state *walk, const struct go_rows *rows)
+{
+	for (size_t i = 0; i < rows->n_jumps; i++) {
+		const struct go_jump *jump = &rows->jumps[i];
+		const struct go_row *row = rows->list;
+
+		if (jump->target >= rows->end)
+			continue;
+		row += search_list_above(rows->list, rows->n, pc, jump->target) - 1;
+		if (!rule_holds(row->fp, jump->fp) ||
+		    (walk->ra.reg != CODE_NO_REG && !rule_holds(row->ra, jump->ra)))
+			return false;
+	}
+	return true;
 }
 
 /* Ends a block: control does not come to walk->pc from before it. Constants there get the
@@ -261,7 +296,7 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 	}
 	next = walk->pc + insn.length;
 	check = walk->ra.reg != CODE_NO_REG && insn.control == CODE_CALLS &&
-		is_stack_check(walk, next);
+		is_stack_check(walk, insn.target, next);
 	ra = walk->ra;
 	go_state_step(walk, &insn);
 	walk->quiet = code_insn_is_quiet(&insn, walk->abi);
@@ -273,8 +308,9 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 	else if (insn.control == CODE_JUMPS && insn.target == walk->pc &&
 		 walk->why == GO_HAS_ROWS && walk->reached < next)
 		walk->trap = next;
-	if (insn.control == CODE_JUMPS || insn.control == CODE_BRANCHES)
-		note_target(walk, insn.target);
+	if ((insn.control == CODE_JUMPS || insn.control == CODE_BRANCHES) &&
+	    !note_target(walk, insn.target, rows))
+		return false;
 	walk->pc = next;
 	return !ends || end_block(walk, rows);
 }
@@ -308,13 +344,15 @@ static uint64_t code_end(const struct go_code *code)
 
 static bool walk_through(struct go_state *walk, struct go_rows *rows)
 {
-	rows->n = 0;
+	rows->n = rows->n_jumps = 0;
 	rows->end = walk->code->levels->end;
 	while (walk->pc < walk->end && walk->why == GO_HAS_ROWS)
 		if (!take_step(walk, rows))
 			return false;
 	if (walk->why != GO_HAS_ROWS)
 		cut(walk, rows);
+	if (walk->why == GO_HAS_ROWS && !jumps_agree(walk, rows))
+		walk->why = GO_WAYS_DIFFER;
 	return true;
 }
 

@@ -19,7 +19,8 @@ enum go_reason {
 	GO_MARKED,   /* Go says that it gives SP any value, and no instruction does */
 	GO_SIGNAL,   /* it was not called: a signal put it there */
 	GO_RETURN_MOVED, /* the return address is not where calls put it */
-	GO_NOT_DECODED,	 /* its instructions cannot be read */
+	GO_WAYS_DIFFER, /* what the caller needs is elsewhere by a jump than by the way before */
+	GO_NOT_DECODED, /* its instructions cannot be read */
 	GO_N_REASONS,
 };
 
@@ -43,9 +44,17 @@ struct go_row {
 	struct go_rule ra; /* x86-64: always saved, at CFA - 8 */
 };
 
+/* The rules that hold where an instruction jumps to. */
+struct go_jump {
+	uint64_t target;
+	struct go_rule fp, ra;
+};
+
 struct go_rows {
 	struct go_row *list; /* owned; ascending; neighbours differ */
 	size_t n, cap;
+	struct go_jump *jumps; /* owned; inside of the function */
+	size_t n_jumps, cap_jumps;
 	uint64_t end; /* address; what follows in the function has no rows */
 };
 
@@ -55,6 +64,9 @@ struct go_code {
 	const uint8_t *bytes;
 	const struct go_levels *levels;
 	uint64_t start;
+	const uint64_t
+	    *more_stack; /* addresses of runtime.morestack and its other names */
+	size_t n_more_stack;
 };
 
 /*

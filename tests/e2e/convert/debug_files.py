@@ -226,6 +226,11 @@ def shift(data, place, header):
 def not_this_one():
     build("second", "-DSECOND", "-O1")
     refused("another build", "plain", "second.debug", r"second\.debug: it is of another build: its build-id differs")
+    with open("other.c", "w", encoding="ascii") as file:
+        file.write(SOURCE.replace("n * 3 + 1", "n * 3 + 2"))
+    must("gcc", *BARE, "-Wl,--build-id=none", "-o", "other", "other.c")
+    build("bare", "-Wl,--build-id=none")
+    refused("another build without build-ids", "bare", "other", r"other: it is of another build: \.text differs")
     refused("no build-id", "plain", "linked.debug", r"linked\.debug: the debug file has no build-id, .*")
     refused("no build-id in the program", "linked", "plain.debug", r"plain\.debug: the program has no build-id, .*")
     refused("no such file", "plain", "nowhere", r"nowhere: cannot open: .*")

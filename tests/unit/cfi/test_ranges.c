@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cfi/interp.h"
+#include "cfi/opcodes.h"
 #include "cfi/ranges.h"
 #include "tests/unit/unit.h"
 
@@ -46,13 +47,14 @@ static bool scene_covers(const struct scene *scene, size_t fde, uint64_t pc)
 	       pc - scene->fdes[fde].pc < scene->fdes[fde].range;
 }
 
-/* True if two FDEs are the same word for word. */
+/* True if two FDEs are the same word for word, without an address (DW_CFA_set_loc). */
 static bool scene_same(const struct scene *scene, size_t a, size_t b)
 {
 	return scene->fdes[a].cie == scene->fdes[b].cie &&
 	       scene->fdes[a].pc == scene->fdes[b].pc &&
 	       scene->fdes[a].range == scene->fdes[b].range &&
-	       scene->programs[a] == scene->programs[b];
+	       scene->programs[a] == scene->programs[b] &&
+	       (a == b || scene->programs[a] != DW_CFA_set_loc);
 }
 
 /* True if an FDE of the section covers pc. */
@@ -188,6 +190,8 @@ static const struct {
     {"duplicates are passed over",
 	{{0, 10, 7, false}, {0, 10, 7, false}, {0, 10, 7, false}}, 3, {{0, 10, 0, false}},
 	1, 2, 0},
+    {"the same words, an address among them", {{0, 10, 1, false}, {0, 10, 1, false}}, 2,
+	{{0, 10, 0, true}}, 1, 0, 2},
     {"same range, other words", {{0, 10, 1, false}, {0, 10, 2, false}}, 2,
 	{{0, 10, 0, true}}, 1, 0, 2},
     {"one inside another", {{0, 30, 1, false}, {10, 20, 1, false}}, 2,

@@ -132,6 +132,16 @@ UNIT(symbol_choice)
 	symbols_deinit(&symbols);
 }
 
+UNIT(symbol_without_a_size)
+{
+	struct symbol list[] = {{100, 0, "label", 0}, {110, 10, "sized", 0}};
+	const struct symbols symbols = {list, 2, 2, false};
+
+	ck_assert_str_eq(symbols_find(&symbols, 109)->name, "label");
+	ck_assert_str_eq(symbols_find(&symbols, 119)->name, "sized");
+	ck_assert_ptr_null(symbols_find(&symbols, 120));
+}
+
 /* Changes one field, and expects this message. */
 static const struct damage {
 	size_t off;

@@ -101,9 +101,29 @@ static const struct sample samples[] = {
 	"c0035fd6",
 	{2, 5, 160, 128, 128, 32, 5, 159, 128, 128, 32, 1, 0},
 	"0:cfa+0 fp= ra=; 20:cfa+33554448 fp-33554456 ra-33554448; 40:cfa+0 fp= ra="},
-    {"stack check", CODE_AARCH64, 0, 28,
-	"600000b41f2003d5c0035fd6e3031eaa00000094e00740f9faffff17", {2, 7, 0},
+    {"runtime.morestack", CODE_AARCH64, 0, 28, /* which asks itself */
+	"600000b41f2003d5c0035fd6e3031eaafcffff97e00740f9faffff17", {2, 7, 0},
 	"0:cfa+0 fp= ra="},
+    {"call of another function in front of a jump back", CODE_AARCH64, 0, 16,
+	"420400d10000009400040091fdffff17", {2, 4, 0},
+	"0:none fp= ra=; the return address is not where calls put it"},
+    {"return address that one way saves", CODE_AARCH64, 0, 40,
+	"e00740f9ff8300d1800000b4fe0700f9f8ffff97fe0740f900040091e01b00f9ff830091c0035fd"
+	"6",
+	{2, 2, 64, 7, 63, 1, 0},
+	"0:none fp= ra=; a jump leads to code that has the caller's registers elsewhere"},
+    {"frame pointer that one way saves", CODE_X86_64, 0, 44,
+	"488b4424086a006a004885c0741248892c2448c7c5070000004801e8488b2c244883c0015a5a4889"
+	"442410c3",
+	{2, 7, 16, 2, 16, 28, 15, 1, 15, 6, 0},
+	"0:none fp= ra-8; a jump leads to code that has the caller's registers "
+	"elsewhere"},
+    {"frame pointer that a loop overwrites", CODE_X86_64, 0, 41,
+	"488b4424084989ef48c7c2000000004883c2014883e801488d2c104885c075ef48896c24104c89fd"
+	"c3",
+	{2, 41, 0},
+	"0:none fp= ra-8; a jump leads to code that has the caller's registers "
+	"elsewhere"},
     {"overwritten return address", CODE_AARCH64, 0, 12, "000000941f2003d5c0035fd6",
 	{2, 3, 0}, "0:none fp= ra=; the return address is not where calls put it"},
     {"constants at the end", CODE_AARCH64, 0, 20,

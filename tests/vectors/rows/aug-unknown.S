@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An unknown letter is passed over when R, which tells where code is, was read. */
+/* An unknown letter is passed over when R, which tells where code is, was read, and no S or B comes behind it. */
 #include "raw.h"
 
 	cie_head after, 1, zRX
@@ -18,3 +18,9 @@
 	end two
 	fde three, bare, 0x20, 0x10
 	end three
+	cie_head signal, 1, zRXS
+	.uleb128 2
+	.byte 0x1b, 1
+	usual_rules signal
+	fde four, signal, 0x30, 0x10
+	end four
