@@ -181,7 +181,8 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 	conv->report.held = result.held;
 	verify_result_deinit(&result);
 	/* PLTs and padding are known by their code, which is read again. */
-	return ok || image_blame_change(conv->image, err);
+	return ok ? image_is_unchanged(conv->image, err)
+		  : image_blame_change(conv->image, err);
 }
 
 bool convert_write_section(

@@ -178,8 +178,10 @@ bool install_prove(struct install *install, const struct object_output *object,
 	else if (!check_same_code(&check, model, err))
 		ok = false;
 	image_close(&check.written);
-	/* If the input has changed, the copy has bytes that are not those that were read. */
-	return (ok && check.ok) || image_blame_change(install->image, err);
+	/* If the input has changed, the copy has bytes that are not those that were read. What was copied late is only
+	 * compared with what there is now. */
+	return ok && check.ok ? image_is_unchanged(install->image, err)
+			      : image_blame_change(install->image, err);
 }
 
 bool install_original(struct install *install, const struct image *image,

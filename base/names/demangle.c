@@ -10,17 +10,26 @@
 
 struct plain {
 	char *text; /* of SYMBOL_READABLE bytes */
-	size_t n;
+	size_t n;   /* SYMBOL_READABLE: it is too long */
+	bool rust;
 	jmp_buf too_long;
 };
+
+/* Bytes of pieces between names. */
+enum { PLAIN_SHORT = 16 };
 
 static void plain_append(const char *text, size_t n, void *context)
 {
 	struct plain *plain = context;
 
-	/* Only a jump stops libiberty. It holds no memory during this call. */
-	if (n >= SYMBOL_READABLE - plain->n)
-		longjmp(plain->too_long, 1);
+	/* Only a jump stops libiberty. It holds no memory during this call, but for names of Rust in Punycode: short pieces
+	 * stand between those. */
+	if (n >= SYMBOL_READABLE - plain->n) {
+		plain->n = SYMBOL_READABLE;
+		if (!plain->rust || n <= PLAIN_SHORT)
+			longjmp(plain->too_long, 1);
+		return;
+	}
 	memcpy(plain->text + plain->n, text, n);
 	plain->n += n;
 }
@@ -31,8 +40,10 @@ static bool demangle(const char *name, struct plain *plain)
 
 	/* Rust first: its older names look like C++. The recursion limit stays on: names
 	 * come from the file. */
+	plain->rust = true;
 	if (rust_demangle_callback(name, style, plain_append, plain))
-		return true;
+		return plain->n < SYMBOL_READABLE;
+	plain->rust = false;
 	plain->n = 0;
 	return cplus_demangle_v3_callback(name, style, plain_append, plain) != 0;
 }

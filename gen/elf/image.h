@@ -129,8 +129,10 @@ ATTR_MUST_CHECK bool image_own_code(const struct image *image, struct err *err);
  * ERR_IO. */
 ATTR_MUST_CHECK bool image_read(
     const struct image *image, uint8_t *to, uint64_t off, size_t size, struct err *err);
-/* After a proof that failed, or a check of what was written: says so where the reason can be that somebody has
- * written to the file since it was opened. Always false. */
+/* False: somebody has written to the file since it was opened, so that what was read late is of another file than what was read first.
+ * ERR_IO. */
+bool image_is_unchanged(const struct image *image, struct err *err);
+/* After a proof that failed, or a check of what was written: says so where the reason can be a change. Always false. */
 bool image_blame_change(const struct image *image, struct err *err);
 /*
  * For image_load: maps a file, unless it is shorter than an ELF header, and copies the header; copies what sections and

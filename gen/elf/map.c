@@ -353,11 +353,16 @@ static bool map_has_changed(const struct image *image)
 	       st.st_ctim.tv_nsec != was->tv_nsec;
 }
 
+bool image_is_unchanged(const struct image *image, struct err *err)
+{
+	return image->fd < 0 || !map_has_changed(image) ||
+	       err_set(err, ERR_IO, NEWFILE_CHANGED);
+}
+
 bool image_blame_change(const struct image *image, struct err *err)
 {
-	if (image->fd >= 0 && err->kind != ERR_NOMEM && err->kind != ERR_IO &&
-	    map_has_changed(image))
-		err_set(err, ERR_IO, NEWFILE_CHANGED);
+	if (err->kind != ERR_NOMEM && err->kind != ERR_IO)
+		image_is_unchanged(image, err);
 	return false;
 }
 

@@ -75,8 +75,10 @@ bool image_window_same(struct image_window *a, uint64_t a_off, struct image_wind
 		const uint8_t *b_bytes =
 		    a_bytes ? image_window_some(b, b_off, &n, &ignored) : NULL;
 
+		/* What cannot be read, cannot be looked at by the mapping either. */
 		if (!b_bytes)
-			return memcmp(a->image->bytes + a_off, b->image->bytes + b_off,
+			return (!a->bytes || !b->bytes) &&
+			       memcmp(a->image->bytes + a_off, b->image->bytes + b_off,
 				   (size_t)size) == 0;
 		if (memcmp(a_bytes, b_bytes, n) != 0)
 			return false;

@@ -22,7 +22,8 @@
 
 #include "base/num.h"
 
-enum { MAX_ALIGN = 8 };
+/* Sections are compared with each other. Linkers put fewer than ten there. */
+enum { MAX_ALIGN = 8, MAX_SECTIONS = 64 };
 
 enum kind {
 	KIND_FIXED,   /* may not move */
@@ -238,7 +239,7 @@ static bool block_pads(
 static bool find_block(const struct image *image, const struct insert_slots *slots,
     struct block *block, size_t *n_sections)
 {
-	for (size_t i = 1; i < image->n_sections; i++) {
+	for (size_t i = 1; i < image->n_sections && i <= MAX_SECTIONS; i++) {
 		if (!add_section(image, i, block))
 			return false;
 		*n_sections = i;

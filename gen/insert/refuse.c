@@ -174,16 +174,18 @@ static bool refuse_sections(const struct image *image, uint64_t *end, struct err
  */
 static bool refuse_has_records(const struct image *image, uint64_t end)
 {
-	uint64_t size = image->size;
+	uint64_t size = image->size, zeros = end;
 	struct insert_footer footer;
 
+	while (zeros < size && !image->bytes[zeros])
+		zeros++;
 	while (size > end && size - end >= INSERT_FOOTER_SIZE) {
 		if (!insert_footer_decode(image->bytes + size - INSERT_FOOTER_SIZE,
 			image->big_endian, &footer) ||
 		    footer.new_size != size || footer.tail_off < end ||
 		    footer.tail_off > size - INSERT_FOOTER_SIZE)
 			return false;
-		if (image_is_zero(image, end, footer.tail_off))
+		if (footer.tail_off <= zeros)
 			return true;
 		if (footer.old_size > footer.tail_off ||
 		    !image_is_zero(image, footer.old_size, footer.tail_off))

@@ -98,12 +98,28 @@ static bool slack_fits(const struct image *image, const struct insert_slots *slo
 	return true;
 }
 
+/* True if another program header names some of the bytes, as the name of a loader. */
+static bool slack_has_other(const struct image *image, const GElf_Phdr *old)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+
+		has |= phdr != old && phdr->p_type != PT_LOAD && phdr->p_filesz &&
+		       phdr->p_offset < old->p_offset + old->p_filesz &&
+		       old->p_offset < phdr->p_offset + phdr->p_filesz;
+	}
+	return has;
+}
+
 /* True if the bytes are read-only file bytes, at the place on which section header and
  * program header agree. */
 static bool slack_is_old(const struct image *image, const GElf_Phdr *old, uint64_t addr)
 {
 	if (addr % INSERT_SFRAME_ALIGN ||
-	    insert_meets_tables(image, old->p_offset, old->p_filesz))
+	    insert_meets_tables(image, old->p_offset, old->p_filesz) ||
+	    slack_has_other(image, old))
 		return false;
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];

@@ -306,6 +306,9 @@ static void lint_funcs(struct lint_run *run)
 static void lint_all(const struct sf_view *view, const struct image *image,
     unsigned int readers, bool own, struct lint_result *result)
 {
+	const struct arch *arch =
+	    image ? arch_find(image->ehdr.e_machine, image->big_endian) : NULL;
+	const bool foreign = arch && arch->sframe_abi != view->abi;
 	unsigned int known = lint_readers(view);
 	struct lint_run run = {.view = view,
 	    .image = image && !image->object ? image : NULL,
@@ -316,8 +319,9 @@ static void lint_all(const struct sf_view *view, const struct image *image,
 	*result = (struct lint_result){0};
 	run.bytes.image = run.image;
 	if (run.image && !own)
-		run.arch = arch_find(image->ehdr.e_machine, image->big_endian);
-	lint_count(&run, LINT_RULE_VERSION, readers & ~known, SFRAME_HDR_VERSION, 0);
+		run.arch = arch;
+	lint_count(&run, LINT_RULE_VERSION, foreign ? readers : readers & ~known,
+	    foreign ? SFRAME_HDR_ABI_ARCH : SFRAME_HDR_VERSION, 0);
 	lint_header(&run);
 	if (run.image)
 		lint_segments(&run);

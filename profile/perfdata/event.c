@@ -68,12 +68,14 @@ static void event_skip_read(struct rd *rd, uint64_t format)
 
 static void event_skip_branches(struct rd *rd, uint64_t branches)
 {
-	/* PERF_SAMPLE_BRANCH_HW_INDEX puts a word before them; each has three. */
+	/* PERF_SAMPLE_BRANCH_HW_INDEX puts a word before them; each has three, and with PERF_SAMPLE_BRANCH_COUNTERS of Linux 6.8 one
+	 * more behind all. */
 	uint64_t n = rd_u64(rd);
 
 	if (branches & UINT64_C(1) << 17)
 		rd_u64(rd);
 	event_skip(rd, n, 24);
+	event_skip(rd, branches & UINT64_C(1) << 19 ? n : 0, 8);
 }
 
 /* The members up to the chain have a fixed size each. */

@@ -63,6 +63,21 @@ static int feature_compare(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
+/* Two containers can have different files at one path. Then the inodes in the records decide. */
+static void feature_drop_doubtful(struct perfdata_build_id *list, size_t n)
+{
+	for (size_t i = 0, end; i < n; i = end) {
+		bool differs = false;
+
+		for (end = i + 1; end < n && !feature_compare(&list[i], &list[end]);
+		     end++)
+			differs |= list[i].size != list[end].size ||
+				   memcmp(list[i].id, list[end].id, list[i].size) != 0;
+		for (size_t k = i; differs && k < end; k++)
+			list[k].size = 0;
+	}
+}
+
 /* Records with the number of the process, a build-id with its size, and a path. */
 static bool feature_build_ids(struct perfdata *perfdata, struct rd *rd, struct err *err)
 {
@@ -96,6 +111,7 @@ static bool feature_build_ids(struct perfdata *perfdata, struct rd *rd, struct e
 	if (perfdata->n_build_ids)
 		qsort(perfdata->build_ids, perfdata->n_build_ids,
 		    sizeof(*perfdata->build_ids), feature_compare);
+	feature_drop_doubtful(perfdata->build_ids, perfdata->n_build_ids);
 	return true;
 }
 
@@ -179,7 +195,7 @@ void perfdata_identify(const struct perfdata *perfdata, struct event *event)
 	if (event->kind == EVENT_MAP && !event->build_id_known && perfdata->n_build_ids)
 		found = bsearch(&wanted, perfdata->build_ids, perfdata->n_build_ids,
 		    sizeof(wanted), feature_compare);
-	if (!found)
+	if (!found || !found->size)
 		return;
 	event->build_id = found->id;
 	event->build_id_size = found->size;

@@ -42,8 +42,10 @@ const uint8_t *perfdata_bytes(
 		return NULL;
 	if (offset < window->at || offset - window->at > window->size ||
 	    n > window->size - (offset - window->at)) {
-		/* The rest of the window is part of what is read on. */
-		bool near = offset >= window->at && offset - window->at <= window->size;
+		/* The rest of a whole window is part of what is read on. One of records out of their order holds no more than
+		 * was asked for. */
+		bool near = window->size == PERFDATA_WINDOW && offset >= window->at &&
+			    offset - window->at <= window->size;
 
 		if (near)
 			window->size = offset - window->at;

@@ -56,8 +56,8 @@ def words():
     yield "packed.so", at, real, 64
 
 
-def run(argv, file, at, first, then, moment):
-    """One run, in which the word is the first one until the moment."""
+def start(argv, file, at, first, then, moment):
+    """One run, in which the word is the first one until the moment: its paths, and what came of it."""
     shutil.copy(file, "in")
     with open("in", "r+b") as out:
         out.seek(at)
@@ -68,7 +68,11 @@ def run(argv, file, at, first, then, moment):
     # Kernels before 6.13 tell two writes apart by their ticks alone.
     time.sleep(0.01)
     env = dict(os.environ, LD_PRELOAD="./changing.so", CHANGING=f"in {at} {then} {moment}", CHANGING_LOG="log")
-    done = subprocess.run([TOOL, argv[0], "-q", "-j1", *argv[1:], *paths], env=env, capture_output=True, check=False)
+    return paths, subprocess.run([TOOL, argv[0], "-q", "-j1", *argv[1:], *paths], env=env, capture_output=True, check=False)
+
+
+def run(argv, file, at, first, then, moment):
+    paths, done = start(argv, file, at, first, then, moment)
     errors = done.stderr.decode(errors="replace")
     if done.returncode not in (0, 1, 3, 4, 5, 6) or (done.returncode == 4) > (argv[0] in ("verify", "check")):
         return f"moment {moment}: status {done.returncode}: {errors}"
@@ -83,12 +87,25 @@ def run(argv, file, at, first, then, moment):
     return ""
 
 
+def late():
+    """What was copied late, and is compared with itself alone, would be of another file than what was read first."""
+    at = section_of(".padding", "frames.so")[0] + PADDING // 2
+    start(["convert"], "frames.so", at, 0, 1, 0)
+    with open("log", encoding="ascii") as log:
+        n = int(log.read())
+    moments = sorted({1 + i * n // 40 for i in range(40)})
+    statuses = [start(["convert"], "frames.so", at, 0, 1, i)[1].returncode for i in moments]
+    # The first moments are before the file is opened, and the last behind it all.
+    check(statuses[3:36].count(3) > 25 and set(statuses) <= {0, 3}, "bytes that nobody parses change", statuses)
+
+
 def main():
     if b"__asan_init" in open(TOOL, "rb").read():
         skip_all("a sanitizer has its own malloc; fuzz_change is for it")
     subprocess.run(["gcc", "-shared", "-fPIC", "-O1", SHIM, "-o", "changing.so"], check=True)
     make("frames.so", ".eh_frame")
     make("packed.so", ".debug_frame", "-Wl,--compress-debug-sections=zlib")
+    late()
     for file, at, real, other in words():
         for argv in COMMANDS:
             for first, then in ((real, other), (other, real)):

@@ -306,6 +306,8 @@ UNIT(perfdata_layouts)
 	static const uint64_t WORDS[] = {0, 1, 0x1234, 7 | UINT64_C(8) << 32, 1000, 2, 3,
 	    4, 5, 6, 2, 11, 12, 13, 14, 15, 1, 0x77, 4 | UINT64_C(0x99) << 32, 1, 21, 22,
 	    23, PERF_SAMPLE_REGS_ABI_64, 0x5b, 0x1b, 8, 0xabc, 8};
+	enum { AFTER_BRANCHES = 24 };
+	struct event_layout counted = all;
 	struct perf_event_header header = {
 	    .type = PERF_RECORD_SAMPLE, .size = sizeof(WORDS)};
 	struct event event;
@@ -330,6 +332,42 @@ UNIT(perfdata_layouts)
 	ck_assert_uint_eq(event.stack_size, 8);
 	for (size_t size = 8; size < sizeof(WORDS); size++)
 		ck_assert(!event_read(record, size, &all, &event));
+	/* Linux 6.8: a word for each branch behind all of them. */
+	counted.branches = UINT64_C(1) << 19;
+	header.size += 8;
+	memcpy(record, &header, sizeof(header));
+	memcpy(record + 8 * AFTER_BRANCHES, WORDS + AFTER_BRANCHES - 1,
+	    sizeof(WORDS) - 8 * (AFTER_BRANCHES - 1));
+	ck_assert(event_read(record, header.size, &counted, &event));
+	memcpy(&word, event.registers + 8, 8);
+	ck_assert_uint_eq(word, 0x1b);
+}
+
+/* The table at the end has two files with one path: only records tell which is which. */
+UNIT(perfdata_two_build_ids)
+{
+	static const uint8_t ids[][20] = {{1}, {2}, {3}};
+	char *words[] = {NULL};
+	const struct perfdata_about about = {"", "", "", "", words};
+	struct event event = {.kind = EVENT_MAP};
+	struct perfdata_writer writer;
+	struct perfdata perfdata;
+	int fd = memfd_create("recording", 0);
+
+	ck_assert(perfdata_begin(&writer, fd, &ATTR, true, &err));
+	for (size_t i = 0; i < 4; i++)
+		perfdata_put_build_id(&writer, i < 3 ? "/two" : "/one", ids[i % 3], 20);
+	ck_assert(perfdata_end(&writer, &about, &err));
+	perfdata_writer_free(&writer);
+	ck_assert_msg(perfdata_open(&perfdata, fd, &err), "%s", err.text);
+	event.text = "/two";
+	perfdata_identify(&perfdata, &event);
+	ck_assert(!event.build_id_known);
+	event.text = "/one";
+	perfdata_identify(&perfdata, &event);
+	ck_assert(event.build_id_known && event.build_id[0] == 1);
+	perfdata_free(&perfdata);
+	close(fd);
 }
 
 struct seen {
