@@ -118,33 +118,28 @@ static bool range_keys_sort(struct range_key **keys, size_t n)
 	return true;
 }
 
-/* Operands by opcode: u a LEB128, e an expression, a digit a number of so many bytes. */
-static const char range_operands[DW_CFA_LLVM_def_aspace_cfa_sf + 1][4] = {
-    [DW_CFA_advance_loc1] = "1",
-    [DW_CFA_advance_loc2] = "2",
-    [DW_CFA_advance_loc4] = "4",
-    [DW_CFA_offset_extended] = "uu",
-    [DW_CFA_restore_extended] = "u",
-    [DW_CFA_undefined] = "u",
-    [DW_CFA_same_value] = "u",
-    [DW_CFA_register] = "uu",
-    [DW_CFA_def_cfa] = "uu",
-    [DW_CFA_def_cfa_register] = "u",
-    [DW_CFA_def_cfa_offset] = "u",
-    [DW_CFA_def_cfa_expression] = "e",
-    [DW_CFA_expression] = "ue",
-    [DW_CFA_offset_extended_sf] = "uu",
-    [DW_CFA_def_cfa_sf] = "uu",
-    [DW_CFA_def_cfa_offset_sf] = "u",
-    [DW_CFA_val_offset] = "uu",
-    [DW_CFA_val_offset_sf] = "uu",
-    [DW_CFA_val_expression] = "ue",
-    [DW_CFA_MIPS_advance_loc8] = "8",
-    [DW_CFA_GNU_args_size] = "u",
-    [DW_CFA_GNU_negative_offset_extended] = "uu",
-    [DW_CFA_LLVM_def_aspace_cfa] = "uuu",
-    [DW_CFA_LLVM_def_aspace_cfa_sf] = "uuu",
-};
+/* Operands by opcode up to the last of DWARF 5: u a LEB128, e an expression, a digit a number of so many bytes. */
+static const char range_operands[DW_CFA_val_expression + 1][3] = {"", "", "1", "2", "4",
+    "uu", "u", "u", "u", "uu", "", "", "uu", "u", "u", "e", "ue", "uu", "uu", "u", "uu",
+    "uu", "ue"};
+
+/* Those of the extensions. */
+static const char *range_more_operands(uint8_t op)
+{
+	switch (op) {
+	case DW_CFA_MIPS_advance_loc8:
+		return "8";
+	case DW_CFA_GNU_args_size:
+		return "u";
+	case DW_CFA_GNU_negative_offset_extended:
+		return "uu";
+	case DW_CFA_LLVM_def_aspace_cfa:
+	case DW_CFA_LLVM_def_aspace_cfa_sf:
+		return "uuu";
+	default:
+		return "";
+	}
+}
 
 /* True if an instruction has an address, which may count from its own place. */
 static bool range_has_address(
@@ -158,8 +153,9 @@ static bool range_has_address(
 		const uint8_t op = rd_u8(&rd), high = op & DW_CFA_high_mask;
 		const char *operands = high == DW_CFA_offset ? "u" : "";
 
-		if (!high && op < sizeof(range_operands) / sizeof(*range_operands))
-			operands = range_operands[op];
+		if (!high)
+			operands = op <= DW_CFA_val_expression ? range_operands[op]
+							       : range_more_operands(op);
 		if (op == DW_CFA_set_loc)
 			return true;
 		for (; *operands; operands++)

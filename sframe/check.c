@@ -61,11 +61,6 @@ const char *sf_check_name(enum sf_check check)
 	return checks[check].name;
 }
 
-const char *sf_check_text(enum sf_check check)
-{
-	return checks[check].text;
-}
-
 static void survey_note(struct survey *survey, enum sf_check check, uint64_t off)
 {
 	if (survey->breached & 1u << check)

@@ -36,7 +36,6 @@ enum sf_check {
 };
 
 const char *sf_check_name(enum sf_check check);
-const char *sf_check_text(enum sf_check check);
 
 /*
  * Runs every check; on the first breach returns false with "CHECK-NAME: text, at

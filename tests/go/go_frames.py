@@ -235,7 +235,7 @@ def check_names(tool, path):
     tap.check("runtime.mcall" in text and "(no name)" not in text, "stripped: --functions", text)
     why = {one["name"]: one["reason"] for one in file["sources"]["go"]["without_rows"]}
     stack = ("gogo", "runtime.mcall", "runtime.systemstack", "runtime.morestack", "runtime.asmcgocall", "runtime.nanotime1")
-    tap.check(all(why[name] == "it changes to another stack" for name in stack) and "aligns SP" in why["runtime.sigfwd"],
+    tap.check(all("another stack" in why[name] for name in (*stack, "runtime.sigfwd")),
               "stripped: reasons", str(why))
     must(tool, "-q", "--exclude-symbol=main.main", bare, bare + ".out")
     kept, left = (must(tool, "dump", one) for one in (path + ".out", bare + ".out"))

@@ -46,6 +46,24 @@ bool go_cfi_can(enum code_machine machine)
 	       code_can_decode(machine);
 }
 
+const char *go_reason_text(enum go_reason why)
+{
+	static const char *const texts[GO_N_REASONS] = {
+	    [GO_HAS_ROWS] = "it has rows",
+	    [GO_OTHER_STACK] = "it changes to another stack",
+	    [GO_SP_MOVES] = "SP moves in a way that Go's table does not tell",
+	    [GO_MARKED] = "Go marks it as giving SP any value: it takes another stack, "
+			  "or aligns SP",
+	    [GO_SIGNAL] = "a signal leads to it, not a call",
+	    [GO_RETURN_MOVED] = "the return address is not where calls put it",
+	    [GO_WAYS_DIFFER] =
+		"a jump leads to code that has the caller's registers elsewhere",
+	    [GO_NOT_DECODED] = "it has bytes that are no known instruction",
+	};
+
+	return texts[why];
+}
+
 static bool name_begins(const char *name, const char *with)
 {
 	return strncmp(name, with, strlen(with)) == 0;
@@ -214,7 +232,7 @@ static bool look_at(struct maker *maker, const struct go_func *func, const uint8
 	if (*why != GO_HAS_ROWS)
 		return true;
 	if (func->flags & GO_FLAG_SP_WRITE)
-		*why = bytes ? go_reason_sp_write(&code) : GO_OTHER_STACK;
+		*why = GO_MARKED;
 	else if (!bytes)
 		*why = GO_NOT_DECODED;
 	if (*why != GO_HAS_ROWS)

@@ -13,11 +13,10 @@
 /* Why a function has no rows. */
 enum go_reason {
 	GO_HAS_ROWS,
-	GO_OTHER_STACK, /* SP gets an address of another stack */
-	GO_ALIGNS,   /* SP is made a multiple of 16, by a distance that nothing tells */
-	GO_SP_MOVES, /* SP moves in a way that the table does not tell */
-	GO_MARKED,   /* Go says that it gives SP any value, and no instruction does */
-	GO_SIGNAL,   /* it was not called: a signal put it there */
+	GO_OTHER_STACK,	 /* SP gets an address of another stack */
+	GO_SP_MOVES,	 /* SP moves in a way that the table does not tell */
+	GO_MARKED,	 /* Go says that it gives SP any value */
+	GO_SIGNAL,	 /* it was not called: a signal put it there */
 	GO_RETURN_MOVED, /* the return address is not where calls put it */
 	GO_WAYS_DIFFER, /* what the caller needs is elsewhere by a jump than by the way before */
 	GO_NOT_DECODED, /* its instructions cannot be read */
@@ -76,9 +75,5 @@ struct go_code {
  */
 ATTR_MUST_CHECK bool go_walk(
     const struct go_code *code, struct go_rows *rows, enum go_reason *why);
-
-/* Returns why a function has no rows that Go marks as giving SP any value: by the first instruction that
- * does. */
-enum go_reason go_reason_sp_write(const struct go_code *code);
 
 #endif
