@@ -73,3 +73,4 @@ trap 'rm -rf "$scratch"' EXIT
 /bin/ls -d /usr/share/doc >"$scratch/before"
 "$scratch/ls" -d /usr/share/doc >"$scratch/after"
 cmp "$scratch/before" "$scratch/after" && echo "$scratch/ls runs as /bin/ls does"
+echo 'programs are in build/cmd and build/profile; to install them: meson install -C build && ldconfig, as root'

@@ -281,7 +281,7 @@ struct eh2sframe_walk_options {
  * Gives the library memory for its tables: modules, page indexes and a cache. It is the
  * caller's and stays in use until the process ends; EH2SFRAME_WALK_MEMORY is enough for most
  * programs. A larger one has room for more indexes. Then it calls eh2sframe_walk_refresh.
- * options are copied; NULL means the defaults. false: size is below 64 KiB, memory is not
+ * options are copied; NULL means the defaults, by which only files with a section have rows. false: size is below 64 KiB, memory is not
  * aligned to 64 bytes, struct_size is too small, an earlier call succeeded, or options ask
  * for what this version does not know: a reserved byte, or one behind the members, is not 0.
  */
@@ -322,7 +322,7 @@ EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_next(
 
 /*
  * Walks this thread's stack: from where a signal interrupted it (ucontext), or from the
- * caller of this function (NULL). Writes at most max PCs. Each is a return address, but the
+ * caller of this function (NULL), through files that have rows. Writes at most max PCs. Each is a return address, but the
  * first one for a ucontext and those above signal frames are of the next instruction to run.
  * Returns how many. why may be NULL.
  */

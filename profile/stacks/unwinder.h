@@ -54,7 +54,7 @@ struct unwinder {
 
 /* Begins. ERR_NOMEM. */
 ATTR_MUST_CHECK bool unwinder_begin(
-    struct unwinder *unwinder, uint32_t machine, struct err *err);
+    struct unwinder *unwinder, enum profile_machine machine, struct err *err);
 void unwinder_free(struct unwinder *unwinder);
 
 /* Takes in one record that is no sample. ERR_NOMEM. */
