@@ -154,6 +154,22 @@ def names_in_each_other(n):
     return head + body[62:] + out[shoff:shoff + 64 * number] + more
 
 
+def records(n):
+    """A program without section headers, behind which zeros and records of insertions stand, each of which leads to the one before."""
+    with open("/bin/true", "rb") as file:
+        out = bytearray(file.read())
+    at, number = struct.unpack_from("<Q", out, 32)[0], struct.unpack_from("<H", out, 56)[0]
+    segments = [struct.unpack_from("<IIQQQQQQ", out, at + 56 * i) for i in range(number)]
+    out = out[:max(segment[2] + segment[5] for segment in segments)]
+    struct.pack_into("<Q", out, 40, 0)
+    struct.pack_into("<HHH", out, 58, 64, 0, 0)
+    out += bytes(-len(out) % 8 + 64 * n)
+    for _ in range(n):
+        size = len(out)
+        out += b"eh2sframe undo\n\0" + struct.pack("<IIQQQQQQ", 2, 72, size, size + 72, size, 0, 0, 0)
+    return bytes(out)
+
+
 # Each gives the file for a size.
 CASES = {
     "functions": (20000, lambda n: elf(n * 16, lambda at: fdes([(16 * i, 16, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
@@ -192,6 +208,7 @@ ALONE = {
     "headers of one .eh_frame": (
         6000, lambda n: elf(16 * n, lambda at: fdes([(16 * i, 16, b"\x41\x0e\x10") for i in range(n)], at), same=((".eh_frame", ".eh_frame"), ALLOC, n)),
         SECTION),
+    "records of insertions": (6000, records, ["convert", "-q", "-j1", "in", "out"]),
     "functions without CFI": (5000, bare_functions, ["section", "-q", "--derive", "-j1", "in", "out"]),
     "a ring of functions": (1000, ring, DERIVE),
     "branches into one body": (8000, branches, DERIVE),

@@ -127,6 +127,22 @@ int main(void)
 HELLO = '#include <stdio.h>\nint main(void) { return puts("hello") < 0; }\n'
 
 
+def interpreter_inside():
+    """The name of a program's interpreter is in what is said to be an old section: nothing may be written over it."""
+    program("inside", HELLO + '__asm__(".section .sfrane,\\"a\\",@progbits\\n.p2align 3\\n"\n".ascii \\"/lib64/ld-linux-x86-64.so.2\\"\\n'
+            '.zero 6000\\n.text\\n");\n')
+    elf = Elf("inside")
+    elf.bytes = bytearray(bytes(elf.bytes).replace(b".sfrane", b".sframe"))
+    old = next(section for section in elf.sections if section[1] == 1 and section[5] > 6000 and section[2] == 2)
+    for phdr in elf.phdrs:
+        if phdr[0] == 3:
+            phdr[2:7] = [old[4], old[3], old[3], 28, 28]
+    note = next(phdr for phdr in elf.phdrs if phdr[0] == 4)
+    note[:] = [SFRAME, 4, old[4], old[3], old[3], old[5], old[5], 8]
+    elf.write("inside")
+    works("inside", "an interpreter's name in an old section", "--refresh")
+
+
 def without_sframe(text):
     """What a program sees must have the section, once and with its magic; and else what it saw before."""
     lines = text.split("\n")
@@ -367,6 +383,8 @@ def other_pages():
 
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
+    if os.uname().machine == "x86_64":
+        interpreter_inside()
     loaders()
     last_tables()
     long_tables()

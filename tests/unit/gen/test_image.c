@@ -132,6 +132,19 @@ UNIT(symbol_choice)
 	symbols_deinit(&symbols);
 }
 
+/* libiberty holds the decoded name while it gives it: LeakSanitizer would find it. */
+UNIT(symbol_in_punycode)
+{
+	static char name[20100], text[SYMBOL_READABLE];
+
+	memset(name, 'a', sizeof(name) - 1);
+	memcpy(name, "_RNvC1au20000", strlen("_RNvC1au20000"));
+	name[strlen("_RNvC1au20000") + 20000] = '\0';
+	ck_assert(!symbol_readable(name, text));
+	ck_assert(symbol_readable("_RNvC1au8aaaaaaaa", text));
+	ck_assert_uint_eq(strlen(text), strlen("a::") + 8 * 2);
+}
+
 UNIT(symbol_without_a_size)
 {
 	struct symbol list[] = {{100, 0, "label", 0}, {110, 10, "sized", 0}};
