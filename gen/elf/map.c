@@ -355,14 +355,19 @@ static bool map_has_changed(const struct image *image)
 
 bool image_is_unchanged(const struct image *image, struct err *err)
 {
-	return image->fd < 0 || !map_has_changed(image) ||
+	struct stat st;
+
+	/* Not by ctime: a user of the library may give the file's place to what was made of it. */
+	return image->fd < 0 ||
+	       (fstat(image->fd, &st) == 0 && regular_is_same(&image->st, &st)) ||
 	       err_set(err, ERR_IO, NEWFILE_CHANGED);
 }
 
 bool image_blame_change(const struct image *image, struct err *err)
 {
-	if (err->kind != ERR_NOMEM && err->kind != ERR_IO)
-		image_is_unchanged(image, err);
+	if (image->fd >= 0 && err->kind != ERR_NOMEM && err->kind != ERR_IO &&
+	    map_has_changed(image))
+		err_set(err, ERR_IO, NEWFILE_CHANGED);
 	return false;
 }
 

@@ -37,9 +37,9 @@ static int record_done(struct recorder *recorder, const struct picture *picture)
 	const struct record_args *args = recorder->args;
 	bool ok = !picture->path || picture_write(picture, args->quiet);
 
-	if (!picture->path && !args->quiet) {
-		recorder_summary(recorder);
-		if (recorder->unwinder.n_samples > 0) {
+	if (!args->quiet && (!picture->path || recorder_is_partial(recorder))) {
+		recorder_summary(recorder, picture->path ? picture->path : args->output);
+		if (!picture->path && recorder->unwinder.n_samples > 0) {
 			fputs("; see it: eh2sframe-fold --format=html -o graph.html ",
 			    stderr);
 			plain_print(args->output, stderr);

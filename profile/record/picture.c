@@ -17,11 +17,13 @@ static int picture_file(const char *path)
 	const char *slash = strrchr(path, '/');
 	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
 	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+	const int why = errno;
 
 	free(folder);
 	/* Some file systems have none, and a file that is there can be in a folder that takes no new one. */
-	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || access(path, W_OK) == 0))
-		fd = memfd_create("eh2sframe-record", MFD_CLOEXEC);
+	if (fd < 0 && (why == EOPNOTSUPP || why == EISDIR || access(path, W_OK) == 0))
+		return memfd_create("eh2sframe-record", MFD_CLOEXEC);
+	errno = why;
 	return fd;
 }
 

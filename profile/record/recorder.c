@@ -376,10 +376,16 @@ static bool recorder_finish(struct recorder *recorder, struct err *err)
 	uname(&name);
 	for (size_t i = 0; i < unwinder->n_files; i++) {
 		const struct unwinder_file *file = unwinder->files[i];
+		/* The kernel gives none of what was mapped before; the file, which has its inode, does. */
+		const struct facts *facts =
+		    file && file->rows ? &file->rows->facts : NULL;
 
 		if (file && file->opened && file->mapped.build_id_size)
 			perfdata_put_build_id(&recorder->writer, file->mapped.path,
 			    file->mapped.build_id, file->mapped.build_id_size);
+		else if (facts && facts->build_id_size)
+			perfdata_put_build_id(&recorder->writer, file->mapped.path,
+			    facts->build_id, facts->build_id_size);
 	}
 	return perfdata_end(&recorder->writer, &about, err);
 }

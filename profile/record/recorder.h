@@ -70,7 +70,9 @@ void recorder_command_drop(struct recorder *recorder);
 
 /* recorder_walk.c: the thread that walks stacks. */
 void *recorder_walk(void *context);
-/* The line of the summary on standard error, without its end. */
-void recorder_summary(const struct recorder *recorder);
+/* True if the summary says what a picture of the recording does not show. */
+bool recorder_is_partial(const struct recorder *recorder);
+/* The line of the summary on standard error, without its end, for a recording or picture of this name. */
+void recorder_summary(const struct recorder *recorder, const char *name);
 
 #endif

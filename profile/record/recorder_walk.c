@@ -173,14 +173,23 @@ static void walk_print_time(const struct recorder *recorder)
 		    args->frequency < 4999 ? ", or give -F 4999" : "");
 }
 
-void recorder_summary(const struct recorder *recorder)
+bool recorder_is_partial(const struct recorder *recorder)
+{
+	return walk_is_less(recorder, (double)recorder->sampled / 1e9,
+		   (double)recorder->used / 1e9) ||
+	       recorder->unwinder.n_failed || recorder->unwinder.n_refused ||
+	       recorder->unwinder.spaces.n_forgotten ||
+	       !(recorder->perf.kernel || recorder->args->user);
+}
+
+void recorder_summary(const struct recorder *recorder, const char *name)
 {
 	const struct unwinder *unwinder = &recorder->unwinder;
 	uint64_t forgotten = unwinder->spaces.n_forgotten + unwinder->n_refused;
 	uint64_t complete =
 	    unwinder->n_whys[PROFILE_OUTERMOST] + unwinder->n_whys[PROFILE_NO_STACK];
 
-	fprintf(stderr, "eh2sframe-record: %s: %llu samples", recorder->args->output,
+	fprintf(stderr, "eh2sframe-record: %s: %llu samples", name,
 	    (unsigned long long)unwinder->n_samples);
 	if (!recorder->args->raw && unwinder->n_samples > 0)
 		fprintf(stderr, ", %llu reach the outermost frame (%.2f %%)",

@@ -96,9 +96,6 @@ offers 'bash: a long list of values' 'linux-arm64
 linux-user' eh2sframe lint --for = linux
 offers 'bash: the first of a list' 'debug_frame
 derived' eh2sframe --source = de
-offers 'bash: what a list has not yet' 'derived,eh_frame,debug_frame
-derived,eh_frame,go' eh2sframe --source = derived,eh_frame,
-offers 'bash: the next of a list, begun' 'derived,go' eh2sframe --source derived,g
 offers 'bash: a value as a word of its own' 'none
 share
 size' eh2sframe tree convert --optimize ''
@@ -181,9 +178,6 @@ linux-user' 'eh2sframe lint --for=linux'
 	done
 	zoffers 'zsh: the first of a list' 'debug_frame
 derived' 'eh2sframe --source=de'
-	zoffers 'zsh: what a list has not yet' 'debug_frame
-go' 'eh2sframe --source=derived,eh_frame,'
-	zoffers 'zsh: the next of a list, begun' 'go' 'eh2sframe --source=derived,g'
 	zoffers 'zsh: values' '1
 2
 3' 'eh2sframe --format='

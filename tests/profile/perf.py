@@ -8,6 +8,7 @@ import collections
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -114,6 +115,18 @@ tap.check(sum(shares_of(names).values()) > 100 and after.stderr == before.stderr
           "a program that is gone: by perf's copy of it", f"{done}{before.stderr}{after.stderr}{names}")
 shutil.rmtree(".debug")
 tap.check(not shares_of(folded(fold, "kept")), "and without the copy it has no names")
+# Of what was mapped before a recording began, the file says what its build-id is.
+shutil.copy(stacks, "held")
+with subprocess.Popen(["./held", "threads"], stdout=subprocess.DEVNULL) as running:
+    done = tap.run(record, "-q", "-F", "999", "--user", "-d", "1", "-o", "held.rec", "-p", str(running.pid))
+    running.kill()
+build_id = re.search(r"Build ID: (\w+)", tap.must("readelf", "-n", "held"))[1]
+os.makedirs(f"copies/.build-id/{build_id[:2]}/{build_id[2:]}")
+shutil.move("held", f"copies/.build-id/{build_id[:2]}/{build_id[2:]}/elf")
+os.environ["PERF_BUILDID_DIR"] = "copies"
+tap.check(sum(n for stack, n in folded(fold, "held.rec").items() if ";outer;middle;inner" in stack) > 100,
+          "-p: a program that is gone, by a copy of it", f"{done}{folded(fold, 'held.rec')}")
+del os.environ["PERF_BUILDID_DIR"]
 done = recorded("-F", "999", "-e", "cpu-clock:u,task-clock:u", "-g", "-o", "two", stacks)
 got = run(fold, "-o", "folded.txt", "two")
 tap.check(got.returncode == 0 and re.search(r"; [0-9]+ samples of other events", got.stderr),

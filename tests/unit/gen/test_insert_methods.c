@@ -278,6 +278,12 @@ UNIT(over_old)
 	/* The notes would overlap it. */
 	for (int i = 2; i < 4; i++)
 		wr_patch_u64(&file, SHDRS + i * 64 + 32, 0);
+	/* A program header still names some of it. */
+	ck_assert(plan_it());
+	ck_assert_uint_ne(plan.sframe_off, 0x220);
+	image_close(&in);
+	for (int i = 0; i < 2; i++)
+		wr_patch_u64(&file, NOTE_PROPERTY + i * 56 + 32, 0);
 	fix_round_trip();
 	ck_assert_int_eq(plan.method, METHOD_SLACK);
 	ck_assert_uint_eq(plan.sframe_off, 0x220);
