@@ -344,29 +344,29 @@ void image_unmap(struct image *image)
 	free(image->pages);
 }
 
-static bool map_has_changed(const struct image *image)
+static bool map_is_later(const struct timespec *was, const struct timespec *is)
 {
-	const struct timespec *was = &image->st.st_ctim;
-	struct stat st;
-
-	return fstat(image->fd, &st) < 0 || st.st_ctim.tv_sec != was->tv_sec ||
-	       st.st_ctim.tv_nsec != was->tv_nsec;
+	return is->tv_sec != was->tv_sec || is->tv_nsec != was->tv_nsec;
 }
 
 bool image_is_unchanged(const struct image *image, struct err *err)
 {
 	struct stat st;
 
-	/* Not by ctime: a user of the library may give the file's place to what was made of it. */
+	/* Not by ctime: what was made of a file may take its place while a user of the library has it open. Nor by its size, where the
+	 * original is shorter than the file that has it. */
 	return image->fd < 0 ||
-	       (fstat(image->fd, &st) == 0 && regular_is_same(&image->st, &st)) ||
+	       (fstat(image->fd, &st) == 0 &&
+		   !map_is_later(&image->st.st_mtim, &st.st_mtim)) ||
 	       err_set(err, ERR_IO, NEWFILE_CHANGED);
 }
 
 bool image_blame_change(const struct image *image, struct err *err)
 {
+	struct stat st;
+
 	if (image->fd >= 0 && err->kind != ERR_NOMEM && err->kind != ERR_IO &&
-	    map_has_changed(image))
+	    (fstat(image->fd, &st) < 0 || map_is_later(&image->st.st_ctim, &st.st_ctim)))
 		err_set(err, ERR_IO, NEWFILE_CHANGED);
 	return false;
 }
