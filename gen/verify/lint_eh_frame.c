@@ -111,12 +111,13 @@ static void lint_eh_read(struct lint_eh *eh, struct lint_eh_table *table)
 		    frames->section.addr;
 		const size_t found =
 		    search_list_from(frames->fdes, frames->n_fdes, off, off);
-		const struct cfi_fde *fde = &frames->fdes[found];
 
 		if (i && pc <= last)
 			lint_eh_broken(eh, LINT_EH_TABLE_ORDER, at, pc, 0);
-		else if (found < frames->n_fdes && fde->off == off && fde->pc == pc)
-			table->list[table->n_list++] = (struct lint_eh_entry){pc, fde};
+		else if (found < frames->n_fdes && frames->fdes[found].off == off &&
+			 frames->fdes[found].pc == pc)
+			table->list[table->n_list++] =
+			    (struct lint_eh_entry){pc, &frames->fdes[found]};
 		/* An FDE for no code is never looked up, and is none of those read. */
 		else if (!frames->diag_counts[CFI_DIAG_ZERO_RANGE])
 			lint_eh_broken(eh, LINT_EH_TABLE_FDE, at, pc, 0);

@@ -160,6 +160,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		writer.state = writer.state * 31 + data[i];
 	writer.large = writer.state % 4 == 0;
 	map_read(data, size, &map);
+	if (!map.n)
+		return 0; /* not a byte */
 	n = edit_random(&map, data, size, &writer.state, edits);
 	if (writer.state >> 63) {
 		edits[0] = writer_word(&map);
