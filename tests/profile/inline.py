@@ -66,7 +66,8 @@ def chains(*options):
         name = strings[functions["name"][function]]
         if address >= 0 and (name.endswith(" (inlined)") == (depth > 0)):
             found.setdefault(address, []).insert(0, (name.removesuffix(" (inlined)"), line or 0))
-    return found
+    # What is between functions has the name of the file.
+    return {address: [("[]", 0)] if chain[0][0].startswith("[") else chain for address, chain in found.items()}
 
 
 def expected(program, at):
