@@ -344,7 +344,7 @@ void image_unmap(struct image *image)
 	free(image->pages);
 }
 
-static bool map_is_later(const struct timespec *was, const struct timespec *is)
+static bool map_time_differs(const struct timespec *was, const struct timespec *is)
 {
 	return is->tv_sec != was->tv_sec || is->tv_nsec != was->tv_nsec;
 }
@@ -357,7 +357,7 @@ bool image_is_unchanged(const struct image *image, struct err *err)
 	 * original is shorter than the file that has it. */
 	return image->fd < 0 ||
 	       (fstat(image->fd, &st) == 0 &&
-		   !map_is_later(&image->st.st_mtim, &st.st_mtim)) ||
+		   !map_time_differs(&image->st.st_mtim, &st.st_mtim)) ||
 	       err_set(err, ERR_IO, NEWFILE_CHANGED);
 }
 
@@ -366,7 +366,8 @@ bool image_blame_change(const struct image *image, struct err *err)
 	struct stat st;
 
 	if (image->fd >= 0 && err->kind != ERR_NOMEM && err->kind != ERR_IO &&
-	    (fstat(image->fd, &st) < 0 || map_is_later(&image->st.st_ctim, &st.st_ctim)))
+	    (fstat(image->fd, &st) < 0 ||
+		map_time_differs(&image->st.st_ctim, &st.st_ctim)))
 		err_set(err, ERR_IO, NEWFILE_CHANGED);
 	return false;
 }

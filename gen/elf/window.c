@@ -67,17 +67,17 @@ const uint8_t *image_window_at(
 bool image_window_same(struct image_window *a, uint64_t a_off, struct image_window *b,
     uint64_t b_off, uint64_t size)
 {
-	struct err ignored;
+	struct err err;
 
 	while (size) {
 		size_t n = size < IMAGE_WINDOW ? (size_t)size : IMAGE_WINDOW;
-		const uint8_t *a_bytes = image_window_some(a, a_off, &n, &ignored);
+		const uint8_t *a_bytes = image_window_some(a, a_off, &n, &err);
 		const uint8_t *b_bytes =
-		    a_bytes ? image_window_some(b, b_off, &n, &ignored) : NULL;
+		    a_bytes ? image_window_some(b, b_off, &n, &err) : NULL;
 
-		/* What cannot be read, cannot be looked at by the mapping either. */
+		/* The mapping has no more than can be read, but it needs no memory. */
 		if (!b_bytes)
-			return (!a->bytes || !b->bytes) &&
+			return err.kind == ERR_NOMEM &&
 			       memcmp(a->image->bytes + a_off, b->image->bytes + b_off,
 				   (size_t)size) == 0;
 		if (memcmp(a_bytes, b_bytes, n) != 0)

@@ -72,6 +72,8 @@ bool insert_is_padding(const struct image *image, size_t load, uint64_t size);
 
 /* True if any of the bytes are in the ELF header or in a header table. */
 bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size);
+/* Ends wrap only for ranges outside any file. */
+bool insert_overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size);
 
 /* True if the section takes the place of another one, which is there already. */
 static inline bool insert_over_old(const struct insert_plan *plan)

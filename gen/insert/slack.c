@@ -101,15 +101,13 @@ static bool slack_fits(const struct image *image, const struct insert_slots *slo
 /* True if another program header names some of the bytes, as the name of a loader. */
 static bool slack_has_other(const struct image *image, const GElf_Phdr *old)
 {
+	const GElf_Phdr *phdr = image->phdrs;
 	bool has = false;
 
-	for (size_t i = 0; i < image->n_phdrs; i++) {
-		const GElf_Phdr *phdr = &image->phdrs[i];
-
-		has |= phdr != old && phdr->p_type != PT_LOAD && phdr->p_filesz &&
-		       phdr->p_offset < old->p_offset + old->p_filesz &&
-		       old->p_offset < phdr->p_offset + phdr->p_filesz;
-	}
+	for (size_t i = 0; i < image->n_phdrs; i++, phdr++)
+		has |= phdr != old && phdr->p_type != PT_LOAD &&
+		       insert_overlaps(
+			   phdr->p_offset, phdr->p_filesz, old->p_offset, old->p_filesz);
 	return has;
 }
 

@@ -95,22 +95,21 @@ static bool slot_is_abi_tag(const struct image *image, size_t i)
 	return false;
 }
 
-/* Ends wrap only for ranges outside any file. */
-static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+bool insert_overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 {
 	return a_size && b_size && a < b + b_size && b < a + a_size;
 }
 
 static bool meets_shdrs(const struct image *image, uint64_t off, uint64_t size)
 {
-	return overlaps(
+	return insert_overlaps(
 	    off, size, image->ehdr.e_shoff, image->n_sections * INSERT_SHDR_SIZE);
 }
 
 bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size)
 {
-	return overlaps(off, size, 0, INSERT_EHDR_SIZE) ||
-	       overlaps(
+	return insert_overlaps(off, size, 0, INSERT_EHDR_SIZE) ||
+	       insert_overlaps(
 		   off, size, image->ehdr.e_phoff, image->n_phdrs * INSERT_PHDR_SIZE) ||
 	       meets_shdrs(image, off, size);
 }
@@ -123,7 +122,7 @@ static bool is_owned(const struct image *image, uint64_t off, uint64_t size, boo
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
-		if (!overlaps(off, size, phdr->p_offset, phdr->p_filesz))
+		if (!insert_overlaps(off, size, phdr->p_offset, phdr->p_filesz))
 			continue;
 		if (!in_load || phdr->p_type != PT_LOAD || phdr->p_offset > table ||
 		    off + size - phdr->p_offset > phdr->p_filesz)
@@ -133,7 +132,7 @@ static bool is_owned(const struct image *image, uint64_t off, uint64_t size, boo
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
 		if (hdr->sh_type != SHT_NOBITS && hdr->sh_type != SHT_NULL &&
-		    overlaps(off, size, hdr->sh_offset, hdr->sh_size))
+		    insert_overlaps(off, size, hdr->sh_offset, hdr->sh_size))
 			return true;
 	}
 	return false;
@@ -224,7 +223,7 @@ static size_t find_table_load(const struct image *image, uint64_t end, size_t *l
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_type != PT_LOAD ||
-		    !overlaps(image->ehdr.e_phoff, end - image->ehdr.e_phoff,
+		    !insert_overlaps(image->ehdr.e_phoff, end - image->ehdr.e_phoff,
 			phdr->p_offset, phdr->p_filesz))
 			continue;
 		*load = i;
@@ -284,11 +283,11 @@ static bool is_editable(const struct image *image)
 
 		if (hdr->sh_type != SHT_NOBITS && hdr->sh_type != SHT_NULL &&
 		    !is_over_table(image, &image->sections[i]) &&
-		    overlaps(table, size, hdr->sh_offset, hdr->sh_size))
+		    insert_overlaps(table, size, hdr->sh_offset, hdr->sh_size))
 			return false;
 	}
-	return !overlaps(table, size, 0, INSERT_EHDR_SIZE) &&
-	       !overlaps(table, size, image->ehdr.e_shoff,
+	return !insert_overlaps(table, size, 0, INSERT_EHDR_SIZE) &&
+	       !insert_overlaps(table, size, image->ehdr.e_shoff,
 		   image->n_sections * INSERT_SHDR_SIZE);
 }
 

@@ -86,7 +86,7 @@ static bool same_segments(
 /* An unstripped file has the code itself, which differs in another build that has no build-id. */
 static bool same_bytes(const struct image_section *a, const struct image_section *b)
 {
-	/* What is outside of its file has no data, either. */
+	/* A debug file leaves code out. */
 	return !a->data || !b->data ||
 	       memcmp(a->data, b->data, (size_t)a->hdr.sh_size) == 0;
 }
