@@ -2,9 +2,11 @@
 #include "profile/jit.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -47,20 +49,30 @@ bool jit_parse(struct jit_names *names, char *text)
 	return true;
 }
 
-void jit_home_open(struct jit_home *home, uint32_t pid)
+/* A folder below another one, if the kernel has both in memory: then their file system is not asked. Linux 5.12. */
+static int jit_folder(int at, const char *name)
+{
+	const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+	    .resolve = RESOLVE_CACHED | RESOLVE_BENEATH};
+
+	return (int)syscall(SYS_openat2, at, name, &how, sizeof(how));
+}
+
+void jit_home_open(struct jit_home *home, uint32_t pid, uint32_t user)
 {
 	struct err ignored;
-	struct stat st;
 	char path[64];
+	int root;
 
-	*home = (struct jit_home){.pid = pid, .inner = pid, .tmp = -1, .user = geteuid()};
-	snprintf(path, sizeof(path), "/proc/%u/root/tmp", (unsigned int)pid);
-	home->tmp = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	*home = (struct jit_home){.pid = pid, .inner = pid, .tmp = -1, .user = user};
+	snprintf(path, sizeof(path), "/proc/%u/root", (unsigned int)pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root >= 0) {
+		home->tmp = jit_folder(root, "tmp");
+		close(root);
+	}
 	if (!lines_inner_pid(pid, &home->inner, &ignored))
 		home->inner = pid;
-	snprintf(path, sizeof(path), "/proc/%u", (unsigned int)pid);
-	if (stat(path, &st) == 0)
-		home->user = st.st_uid;
 }
 
 void jit_home_close(struct jit_home *home)
@@ -70,34 +82,48 @@ void jit_home_close(struct jit_home *home)
 	home->tmp = -1;
 }
 
-/* One place of the file. Anybody can write files for the processes of others into /tmp. */
-static char *jit_text(const struct jit_home *home, const char *path)
+/* One file. Anybody can write files for the processes of others into /tmp. */
+static int jit_open_at(const struct jit_home *home, int folder, uint32_t pid)
 {
-	struct err ignored;
 	struct stat st;
-	char *text;
-	size_t size;
+	char name[32];
+	int fd;
 
-	if (lstat(path, &st) != 0 || (st.st_uid != 0 && st.st_uid != home->user))
-		return NULL;
-	return lines_read(path, &text, &size, &ignored) ? text : NULL;
+	snprintf(name, sizeof(name), "perf-%u.map", (unsigned int)pid);
+	fd = openat(
+	    folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (st.st_uid == 0 || st.st_uid == home->user))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
-bool jit_read(struct jit_names *names, const struct jit_home *home)
+int jit_open(const struct jit_home *home)
 {
-	char path[96], *text = NULL;
+	int tmp, fd = home->tmp >= 0 ? jit_open_at(home, home->tmp, home->inner) : -1;
 
-	if (home->tmp >= 0) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d/perf-%u.map", home->tmp,
-		    (unsigned int)home->inner);
-		text = jit_text(home, path);
+	if (fd >= 0)
+		return fd;
+	tmp = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tmp >= 0) {
+		fd = jit_open_at(home, tmp, home->pid);
+		close(tmp);
 	}
-	if (!text) {
-		snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned int)home->pid);
-		text = jit_text(home, path);
-	}
+	return fd;
+}
+
+bool jit_read(struct jit_names *names, int fd)
+{
+	struct err ignored;
+	size_t size;
+	char *text;
+
+	*names = (struct jit_names){0};
 	/* The text is the list's, also when memory runs out. */
-	return text && jit_parse(names, text);
+	return lines_read_fd(fd, &text, &size, &ignored) && text &&
+	       jit_parse(names, text);
 }
 
 void jit_free(struct jit_names *names)

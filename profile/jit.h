@@ -27,12 +27,18 @@ struct jit_home {
 	int tmp;	     /* its folder /tmp; -1: not known */
 	uint32_t user;	     /* of the process; of this one, where that is gone */
 };
-void jit_home_open(struct jit_home *home, uint32_t pid);
+/* Waits for nobody. user: whose files in its /tmp are its own. */
+void jit_home_open(struct jit_home *home, uint32_t pid, uint32_t user);
 void jit_home_close(struct jit_home *home);
 
-/* Reads the file of a process that its user or root has written. false: there is none. */
-ATTR_MUST_CHECK bool jit_read(struct jit_names *names, const struct jit_home *home);
-/* Takes text over, which ends with NUL; for tests. */
+/*
+ * Opens the file of a process, if its user or root has written it; -1: there is none. It can wait for ever where the process's folder is
+ * on a file system that a user serves.
+ */
+ATTR_MUST_CHECK int jit_open(const struct jit_home *home);
+/* Reads the file, which stays the caller's. false: without memory, or there is nothing in it. */
+ATTR_MUST_CHECK bool jit_read(struct jit_names *names, int fd);
+/* Takes text over, which ends with NUL. */
 ATTR_MUST_CHECK bool jit_parse(struct jit_names *names, char *text);
 void jit_free(struct jit_names *names); /* accepts a zeroed one */
 

@@ -15,7 +15,7 @@
 /* The kernel's has 15 MB, that of a large program with a compiler at run time 100. */
 enum { LINES_MAX = 512 << 20 };
 
-static bool lines_read_fd(int fd, char **text, size_t *size, struct err *err)
+static bool lines_read_all(int fd, char **text, size_t *size, struct err *err)
 {
 	size_t cap = 0;
 	ssize_t got;
@@ -32,24 +32,29 @@ static bool lines_read_fd(int fd, char **text, size_t *size, struct err *err)
 	return true;
 }
 
-bool lines_read(const char *path, char **text, size_t *size, struct err *err)
+bool lines_read_fd(int fd, char **text, size_t *size, struct err *err)
 {
-	/* /tmp is everybody's. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 	bool ok = true;
 
 	*text = NULL;
 	*size = 0;
-	if (fd < 0)
-		return true;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LINES_MAX)
-		ok = lines_read_fd(fd, text, size, err);
-	close(fd);
+		ok = lines_read_all(fd, text, size, err);
 	if (*size == 0) {
 		free(*text);
 		*text = NULL;
 	}
+	return ok;
+}
+
+bool lines_read(const char *path, char **text, size_t *size, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	bool ok = lines_read_fd(fd, text, size, err);
+
+	if (fd >= 0)
+		close(fd);
 	return ok;
 }
 

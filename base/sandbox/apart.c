@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/sandbox/sandbox.h"
@@ -23,6 +24,8 @@ enum {
 	APART_PIPE,
 	APART_ABOVE, /* nothing of this and above stays open */
 };
+/* Looks at the process so often in a second, and gives it up when it did nothing for so long: a disk that starts turning takes no longer. */
+enum { APART_STEPS = 4, APART_IDLE_SECONDS = 5 };
 
 bool apart_write(int out, const void *bytes, size_t size)
 {
@@ -48,6 +51,17 @@ void *apart_take(const uint8_t **at, uint64_t n)
 	return copy;
 }
 
+/* Keeps the descriptors that the work needs. */
+static void apart_close_others(void)
+{
+	/* Linux 5.9. */
+	if (syscall(SYS_close_range, APART_ABOVE, ~0U, 0) != 0)
+		for (int fd = APART_ABOVE; fd < 65536; fd++)
+			close(fd);
+	for (int fd = 0; fd < APART_FIRST_FILE; fd++)
+		close(fd);
+}
+
 /* Gives up what the work does not need. The limit of memory counts what is mapped already. */
 static void apart_enter(const struct apart_limits *limits)
 {
@@ -70,12 +84,6 @@ static void apart_enter(const struct apart_limits *limits)
 	setrlimit(RLIMIT_CPU, &time);
 	setrlimit(RLIMIT_AS, &memory);
 	setrlimit(RLIMIT_FSIZE, &file_size);
-	/* Linux 5.9. */
-	if (syscall(SYS_close_range, APART_ABOVE, ~0U, 0) != 0)
-		for (int fd = APART_ABOVE; fd < 65536; fd++)
-			close(fd);
-	for (int fd = 0; fd < APART_FIRST_FILE; fd++)
-		close(fd);
 	sandbox_init(&box, false);
 	setrlimit(RLIMIT_NOFILE, &files);
 	sandbox_enter(&box, &state);
@@ -93,6 +101,30 @@ static void apart_close(int fd)
 		close(fd);
 }
 
+/* Processor time that a process has used, in us. */
+static uint64_t apart_used(pid_t child)
+{
+	struct timespec used = {0};
+	clockid_t clock;
+
+	if (clock_getcpuclockid(child, &clock) == 0)
+		clock_gettime(clock, &used);
+	return (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000;
+}
+
+/* The status of a process that ends; -1: it does not. */
+static int apart_status(pid_t child)
+{
+	int status = -1;
+
+	for (useconds_t us = 50; us < 1000000; us *= 2) {
+		if (waitpid(child, &status, WNOHANG) != 0)
+			break;
+		usleep(us);
+	}
+	return status;
+}
+
 /*
  * Waits for the end of the process, which is when nobody else has the writing end of the pipe. One that closed it and goes on is ended;
  * one that ends has its status already.
@@ -101,17 +133,26 @@ static bool apart_wait(
     pid_t child, int pipe_end, const struct apart_limits *limits, struct err *err)
 {
 	struct pollfd one = {.fd = pipe_end, .events = POLLIN};
-	int status = -1, n;
+	unsigned int idle = 0;
+	uint64_t used = 0;
+	int n = 0;
 
-	do
-		n = poll(&one, 1, (int)limits->seconds * 3000);
-	while (n < 0 && errno == EINTR);
+	for (unsigned int step = 0; step < limits->seconds * 3 * APART_STEPS; step++) {
+		uint64_t before = used;
+
+		n = poll(&one, 1, 1000 / APART_STEPS);
+		if (n > 0 || (n < 0 && errno != EINTR))
+			break;
+		used = apart_used(child);
+		idle = used > before + 100 ? 0 : idle + 1;
+		if (idle == APART_IDLE_SECONDS * APART_STEPS)
+			break;
+	}
 	kill(child, SIGKILL);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return (n > 0 && status == 0) ||
+	return (apart_status(child) == 0 && n > 0) ||
 	       err_set(err, ERR_LIMIT,
-		   "the file takes more than %u s or %llu MiB, or ended the process that "
+		   "the file takes more than %u s or %llu MiB, waits for its file "
+		   "system, or ended the process that "
 		   "read it",
 		   limits->seconds, (unsigned long long)limits->memory >> 20);
 }
@@ -135,8 +176,7 @@ static bool apart_map(int out, size_t least, struct apart_answer *answer, struct
 }
 
 /* fds: files, output and pipe, above those that they become. */
-static pid_t apart_fork(const int fds[APART_ABOVE], apart_work_fn *work, void *context,
-    const struct apart_limits *limits)
+static pid_t apart_fork(const int fds[APART_ABOVE], const struct apart_job *job)
 {
 	pid_t child = fork();
 
@@ -146,13 +186,14 @@ static pid_t apart_fork(const int fds[APART_ABOVE], apart_work_fn *work, void *c
 		if (fds[fd] >= 0 ? dup2(fds[fd], fd) < 0
 				 : close(fd) < 0 && errno != EBADF)
 			_exit(1);
-	apart_enter(limits);
-	_exit(work(context, APART_OUT) ? 0 : 1);
+	apart_close_others();
+	if (job->open)
+		job->open(job->context);
+	apart_enter(&job->limits);
+	_exit(job->work(job->context, APART_OUT) ? 0 : 1);
 }
 
-bool apart_run(const int *files, size_t n_files, apart_work_fn *work, void *context,
-    const struct apart_limits *limits, size_t least, struct apart_answer *answer,
-    struct err *err)
+bool apart_run(const struct apart_job *job, struct apart_answer *answer, struct err *err)
 {
 	int fds[APART_ABOVE], ends[2] = {-1, -1},
 			      memory = memfd_create("apart", MFD_CLOEXEC);
@@ -164,21 +205,21 @@ bool apart_run(const int *files, size_t n_files, apart_work_fn *work, void *cont
 	fds[APART_OUT] = apart_above(memory);
 	fds[APART_PIPE] = apart_above(ends[1]);
 	ok = ok && fds[APART_OUT] >= 0 && fds[APART_PIPE] >= 0;
-	for (size_t i = 0; i < n_files && ok; i++) {
-		fds[APART_FIRST_FILE + i] = apart_above(files[i]);
-		ok = fds[APART_FIRST_FILE + i] >= 0;
+	for (size_t i = 0; i < job->n_files && ok; i++) {
+		fds[APART_FIRST_FILE + i] = apart_above(job->files[i]);
+		ok = fds[APART_FIRST_FILE + i] >= 0 || job->files[i] < 0;
 	}
 	apart_close(ends[1]);
 	if (ok)
-		child = apart_fork(fds, work, context, limits);
+		child = apart_fork(fds, job);
 	for (size_t i = 0; i < APART_ABOVE; i++)
 		if (i != APART_OUT)
 			apart_close(fds[i]);
 	if (child < 0)
 		ok = err_set_errno(err, "cannot start a process to read the file");
 	else
-		ok = apart_wait(child, ends[0], limits, err) &&
-		     apart_map(memory, least, answer, err);
+		ok = apart_wait(child, ends[0], &job->limits, err) &&
+		     apart_map(memory, job->least, answer, err);
 	apart_close(ends[0]);
 	apart_close(fds[APART_OUT]);
 	apart_close(memory);

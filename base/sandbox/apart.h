@@ -14,8 +14,9 @@
 #include "base/err.h"
 
 struct apart_limits {
-	uint64_t memory;      /* bytes, besides those that this process has */
-	unsigned int seconds; /* of processor time; three times as many by the clock */
+	uint64_t memory; /* bytes, besides those that this process has */
+	unsigned int
+	    seconds; /* of processor time; three times as many by the clock, and 5 without any */
 };
 
 /* Bytes of one answer: no table of an honest file is larger. */
@@ -26,6 +27,8 @@ enum { APART_MAX_FILES = 4 };
 /* The work: files are open at descriptors APART_FIRST_FILE and up. It writes to out by apart_write. */
 enum { APART_FIRST_FILE = 3 };
 typedef bool apart_work_fn(void *context, int out);
+/* Opens more, in the process, before it gives up its rights: a file system that a user serves can let an open wait for ever. */
+typedef void apart_open_fn(void *context);
 
 /* The answer of a process. */
 struct apart_answer {
@@ -33,13 +36,22 @@ struct apart_answer {
 	size_t size;
 };
 
+struct apart_job {
+	const int *files; /* open ones, which stay the caller's; -1: none */
+	size_t n_files;
+	apart_open_fn *open; /* or NULL */
+	apart_work_fn *work;
+	void *context;
+	struct apart_limits limits;
+	size_t least; /* bytes of the shortest answer */
+};
+
 /*
- * Lets a process work with some open files, which stay the caller's. least: bytes of the shortest answer. End with apart_free.
- * ERR_LIMIT: it took too much, crashed, or work returned false; ERR_IO, ERR_NOMEM.
+ * Lets a process work. End with apart_free. One that waits for a file system and cannot be killed is left behind, without the
+ * caller's descriptors. ERR_LIMIT: it took too much, crashed, or work returned false; ERR_IO, ERR_NOMEM.
  */
-ATTR_MUST_CHECK bool apart_run(const int *files, size_t n_files, apart_work_fn *work,
-    void *context, const struct apart_limits *limits, size_t least,
-    struct apart_answer *answer, struct err *err);
+ATTR_MUST_CHECK bool apart_run(
+    const struct apart_job *job, struct apart_answer *answer, struct err *err);
 void apart_free(struct apart_answer *answer); /* accepts a zeroed one */
 
 bool apart_write(int out, const void *bytes, size_t size);

@@ -2,19 +2,70 @@
 #include "profile/record/names.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
+#include "base/sandbox/apart.h"
 #include "base/vec.h"
 
 /* For all processes: a compiler that never stops must not fill the memory. */
-enum { NAMES_MAX_SEEN = 1 << 20, NAMES_MAX_NOTED = 1 << 21, NAMES_MAX_HOMES = 128 };
+static const struct names_part NAMES_MOST = {1 << 20, 512, 32 << 20};
+/* Of this, one's own processes can have half, and each other owner an eighth, so that none takes the names of the others. */
+enum { NAMES_OWN = 2, NAMES_OTHERS = 8 };
+/* A map file of so many bytes takes twice as many again. */
+enum { NAMES_MEMORY = 2047 << 20, NAMES_SECONDS = 10 };
 
-static struct jit_home *names_home(struct names *names, uint32_t pid)
+/* True if an owner may have more of what parts say. */
+static bool names_room(
+    const struct names *names, const struct owner *owner, const struct names_part *more)
 {
-	for (size_t i = 0; i < names->n_homes; i++)
-		if (names->homes[i].pid == pid)
-			return &names->homes[i];
+	const struct names_part *all = &names->all, *part = &names->parts[owner->place];
+	const unsigned int share = owner->is_own ? NAMES_OWN : NAMES_OTHERS;
+
+	return all->frames + more->frames <= NAMES_MOST.frames &&
+	       all->processes + more->processes <= NAMES_MOST.processes &&
+	       all->bytes + more->bytes <= NAMES_MOST.bytes &&
+	       part->frames + more->frames <= NAMES_MOST.frames / share &&
+	       part->processes + more->processes <= NAMES_MOST.processes / share &&
+	       part->bytes + more->bytes <= NAMES_MOST.bytes / share;
+}
+
+static void names_part_add(struct names_part *part, const struct names_part *more)
+{
+	part->frames += more->frames;
+	part->processes += more->processes;
+	part->bytes += more->bytes;
+}
+
+/* Takes room for an owner. false: there is none. */
+static bool names_take(
+    struct names *names, const struct owner *owner, const struct names_part *more)
+{
+	bool ok = names_room(names, owner, more);
+
+	if (ok) {
+		names_part_add(&names->all, more);
+		names_part_add(&names->parts[owner->place], more);
+	}
+	return ok;
+}
+
+static struct names_process *names_process(struct names *names, uint32_t pid)
+{
+	for (size_t i = 0; i < names->n_processes; i++)
+		if (names->processes[i].home.pid == pid)
+			return &names->processes[i];
 	return NULL;
+}
+
+/* Frames of a process come together. */
+static const struct owner *names_owner(struct names *names, uint32_t pid)
+{
+	if (names->last_pid != pid)
+		names->last = owner_of(pid);
+	names->last_pid = pid;
+	return &names->last;
 }
 
 /* Compilers at run time map memory all the time: their frames come again and again, and would be all that there is room for. */
@@ -23,17 +74,52 @@ static bool names_is_new(struct names *names, const struct names_seen *seen)
 	const uint64_t key[2] = {seen->pc, seen->pid};
 	uint64_t hash = hash_bytes((const uint8_t *)key, sizeof(key));
 	const struct slot wanted = {(uint32_t)hash, (uint32_t)(hash >> 32) | 1};
+	const struct names_part one = {.frames = 1};
 	struct slot *slot;
 
-	if (names->n_noted == NAMES_MAX_NOTED ||
-	    !slots_reserve(&names->noted, names->n_noted + 1))
+	if (names->noted.cap)
+		for (slot = slots_first(&names->noted, wanted.hash); slot->number;
+		     slot = slots_next(&names->noted, slot))
+			if (slot->hash == wanted.hash && slot->number == wanted.number)
+				return false;
+	if (!slots_reserve(&names->noted, names->all.frames + 1) ||
+	    !names_take(names, names_owner(names, seen->pid), &one)) {
+		names->n_left_out++;
 		return false;
-	for (slot = slots_first(&names->noted, wanted.hash); slot->number;
-	     slot = slots_next(&names->noted, slot))
-		if (slot->hash == wanted.hash && slot->number == wanted.number)
-			return false;
+	}
+	slot = slots_first(&names->noted, wanted.hash);
+	while (slot->number)
+		slot = slots_next(&names->noted, slot);
 	*slot = wanted;
-	names->n_noted++;
+	return true;
+}
+
+/* Writes the name of a frame. */
+static void names_put(struct names *names, const struct owner *owner,
+    const struct names_seen *seen, const char *name)
+{
+	const struct names_part more = {.bytes = strlen(name) + 1};
+
+	if (names_take(names, owner, &more))
+		perfdata_put_name(names->writer, seen->pid, seen->pc, name);
+	else
+		names->n_left_out++;
+}
+
+/* Begins to collect what a process has in no file. */
+static bool names_process_add(struct names *names, uint32_t pid)
+{
+	const struct owner *owner = names_owner(names, pid);
+	const struct names_part one = {.processes = 1};
+	struct names_process *process;
+
+	if (!vec_reserve(
+		&names->processes, &names->cap_processes, names->n_processes + 1) ||
+	    !names_take(names, owner, &one))
+		return false;
+	process = &names->processes[names->n_processes++];
+	process->owner = *owner;
+	jit_home_open(&process->home, pid, owner->user);
 	return true;
 }
 
@@ -47,34 +133,106 @@ void names_note(struct names *names, const struct rows *rows, uint64_t address,
 	if (rows) {
 		symbol = symbols_find(&rows->symbols, address - seen->is_return_address);
 		if (symbol)
-			perfdata_put_name(
-			    names->writer, seen->pid, seen->pc, symbol->name);
+			names_put(
+			    names, names_owner(names, seen->pid), seen, symbol->name);
 		return;
 	}
-	if (names->n == NAMES_MAX_SEEN ||
-	    !vec_reserve(&names->list, &names->cap, names->n + 1))
+	if ((!names_process(names, seen->pid) && !names_process_add(names, seen->pid)) ||
+	    !vec_reserve(&names->list, &names->cap, names->n + 1)) {
+		names->n_left_out++;
 		return;
-	/* Without a home it would stay in the list for nothing. */
-	if (!names_home(names, seen->pid)) {
-		if (names->n_homes == NAMES_MAX_HOMES ||
-		    !vec_reserve(&names->homes, &names->cap_homes, names->n_homes + 1))
-			return;
-		jit_home_open(&names->homes[names->n_homes++], seen->pid);
 	}
 	names->list[names->n++] = *seen;
 }
 
+/* What a process apart is asked: the names of the frames of one process in list. */
+struct names_work {
+	const struct names *names;
+	const struct jit_home *home;
+	int fd;
+};
+
+static void names_work_open(void *context)
+{
+	struct names_work *work = context;
+	struct jit_home home = *work->home;
+
+	home.tmp = home.tmp < 0 ? -1 : APART_FIRST_FILE;
+	work->fd = jit_open(&home);
+}
+
+/* Answers with the name of each frame, as text with its end, in their order; it is empty where there is none. */
+static bool names_work(void *context, int out)
+{
+	const struct names_work *work = context;
+	const struct names *names = work->names;
+	struct jit_names found;
+	bool ok = true;
+
+	if (!jit_read(&found, work->fd))
+		return true;
+	for (size_t i = 0; ok && i < names->n; i++) {
+		const struct names_seen *seen = &names->list[i];
+		const char *name;
+
+		if (seen->pid != work->home->pid)
+			continue;
+		name = jit_find(&found, seen->pc - seen->is_return_address);
+		ok = apart_write(out, name ? name : "", name ? strlen(name) + 1 : 1);
+	}
+	return ok;
+}
+
+/* The answer for a process, of which the first frame is not read yet. */
+struct names_texts {
+	const char *at, *end;
+};
+
+/* The next name, or NULL when there is none. It ends in the answer. */
+static const char *names_text(struct names_texts *texts)
+{
+	const char *text = texts->at,
+		   *end = text ? memchr(text, '\0', (size_t)(texts->end - text)) : NULL;
+
+	texts->at = end ? end + 1 : NULL;
+	return end && *text ? text : NULL;
+}
+
+/* Asks for the names of a process's frames. */
+static void names_ask(
+    struct names *names, const struct names_process *process, struct apart_answer *answer)
+{
+	struct names_work work = {names, &process->home, -1};
+	const struct apart_job job = {.files = &process->home.tmp,
+	    .n_files = 1,
+	    .open = names_work_open,
+	    .work = names_work,
+	    .context = &work,
+	    .limits = {NAMES_MEMORY, NAMES_SECONDS},
+	    .least = 1};
+	uint64_t start = spent_now();
+	struct err err;
+	bool ok;
+
+	if (!spent_may(&names->spent, &process->owner))
+		return;
+	ok = apart_run(&job, answer, &err);
+	spent_add(&names->spent, &process->owner, start, !ok && err.kind == ERR_LIMIT);
+}
+
 void names_of_process(struct names *names, uint32_t pid)
 {
-	struct jit_home *home = names_home(names, pid);
-	struct jit_names found = {0};
-	uint64_t start = spent_now();
+	struct names_process *process = names_process(names, pid);
+	struct apart_answer answer = {0};
+	struct names_texts texts = {0};
 	size_t kept = 0;
 
-	if (!home)
+	if (!process)
 		return;
-	if (!spent_may(&names->spent, home->user) || !jit_read(&found, home))
-		found = (struct jit_names){0};
+	names_ask(names, process, &answer);
+	if (answer.size)
+		texts = (struct names_texts){
+		    (const char *)answer.bytes, (const char *)answer.bytes + answer.size};
 	for (size_t i = 0; i < names->n; i++) {
 		const struct names_seen *seen = &names->list[i];
 		const char *name;
@@ -83,28 +241,29 @@ void names_of_process(struct names *names, uint32_t pid)
 			names->list[kept++] = *seen;
 			continue;
 		}
-		name = jit_find(&found, seen->pc - seen->is_return_address);
+		name = names_text(&texts);
 		if (name)
-			perfdata_put_name(names->writer, pid, seen->pc, name);
+			names_put(names, &process->owner, seen, name);
 	}
 	names->n = kept;
-	jit_free(&found);
-	spent_add(&names->spent, home->user, start);
-	jit_home_close(home);
-	*home = names->homes[--names->n_homes];
+	apart_free(&answer);
+	jit_home_close(&process->home);
+	names->all.processes--;
+	names->parts[process->owner.place].processes--;
+	*process = names->processes[--names->n_processes];
 }
 
 void names_end(struct names *names)
 {
-	while (names->n_homes)
-		names_of_process(names, names->homes[0].pid);
+	while (names->n_processes)
+		names_of_process(names, names->processes[0].home.pid);
 }
 
 void names_free(struct names *names)
 {
-	for (size_t i = 0; i < names->n_homes; i++)
-		jit_home_close(&names->homes[i]);
-	free(names->homes);
+	for (size_t i = 0; i < names->n_processes; i++)
+		jit_home_close(&names->processes[i].home);
+	free(names->processes);
 	free(names->noted.list);
 	free(names->list);
 	*names = (struct names){0};

@@ -12,9 +12,9 @@
 
 #include "base/hash_slots.h"
 #include "profile/jit.h"
+#include "profile/owner.h"
 #include "profile/perfdata/write.h"
 #include "profile/stacks/file_rows.h"
-#include "profile/stacks/spent.h"
 
 /* An address of a sample in no file. */
 struct names_seen {
@@ -23,19 +23,34 @@ struct names_seen {
 	uint64_t pc;
 };
 
+/* A process that has frames in list. */
+struct names_process {
+	struct jit_home home;
+	struct owner owner;
+};
+
+/* What there is room for, and the owner's part of it. */
+struct names_part {
+	uint32_t frames, processes;
+	uint64_t bytes;
+};
+
 /* Zeroed. */
 struct names {
 	struct perfdata_writer *writer; /* borrowed */
 	struct names_seen *list;
-	struct jit_home *homes; /* of the processes in list */
-	size_t n, cap, n_homes, cap_homes;
+	struct names_process *processes;
+	size_t n, cap, n_processes, cap_processes;
 	struct slots noted; /* frames that came: the halves of a hash of each */
-	size_t n_noted;
-	struct spent spent; /* by what compilers wrote */
+	struct names_part all, parts[OWNERS];
+	struct owner last; /* of last_pid */
+	uint32_t last_pid;
+	uint64_t n_left_out; /* frames that there was no room for */
+	struct spent spent;  /* by what compilers wrote */
 };
 
 /* A frame that a walk found for the first time, or again after its process mapped something. rows: of its file, or NULL
- * for one in no file. Without memory it stays without a name. */
+ * for one in no file. Without memory or room it stays without a name, and is counted. */
 void names_note(struct names *names, const struct rows *rows, uint64_t address,
     const struct names_seen *seen);
 /* A process has ended: writes what its own code is called. */

@@ -178,7 +178,7 @@ bool recorder_is_partial(const struct recorder *recorder)
 	return walk_is_less(recorder, (double)recorder->sampled / 1e9,
 		   (double)recorder->used / 1e9) ||
 	       recorder->unwinder.n_failed || recorder->unwinder.n_refused ||
-	       recorder->unwinder.spaces.n_forgotten ||
+	       recorder->unwinder.spaces.n_forgotten || recorder->names.n_left_out ||
 	       !(recorder->perf.kernel || recorder->args->user);
 }
 
@@ -209,6 +209,11 @@ void recorder_summary(const struct recorder *recorder, const char *name)
 		    "because "
 		    "there were too many",
 		    (unsigned long long)forgotten);
+	if (recorder->names.n_left_out)
+		fprintf(stderr,
+		    "; names of %llu frames were left out, because their users had too "
+		    "many",
+		    (unsigned long long)recorder->names.n_left_out);
 	fprintf(stderr, "%s",
 	    recorder->perf.kernel || recorder->args->user
 		? ""

@@ -13,9 +13,9 @@
 #include "base/names/symbols.h"
 #include "base/sandbox/apart.h"
 #include "include/eh2sframe-walk.h"
+#include "profile/owner.h"
 #include "profile/profile.h"
 #include "profile/perfdata/event.h"
-#include "profile/stacks/spent.h"
 
 /* More parts with code are not kept. */
 enum { FACTS_MAX_PARTS = 64 };
@@ -78,22 +78,46 @@ struct rows_made {
 	struct spent apart; /* by files of other users */
 };
 
-/* Looks at the file that a process has under a name now. false: it cannot be seen, or is not the one that was mapped. */
+/* rows_find.c: where the file may be now. */
+struct rows_place {
+	int fd; /* -1: it is not there */
+	struct stat st;
+	bool by_mapping;   /* the link of the mapping led there */
+	bool is_elsewhere; /* its path leads to another file here, or to none */
+};
+enum { ROWS_PLACES = 3 };
+
+/* Opens them. It can wait for ever where others than the process's owner and root serve files. */
+void rows_places_open(
+    const struct rows_file *file, struct rows_place places[ROWS_PLACES]);
+void rows_places_close(struct rows_place places[ROWS_PLACES]);
+/* True if root or this process's user wrote the files, and they are at their path here. */
+bool rows_places_own(const struct rows_place places[ROWS_PLACES]);
+/*
+ * Reads them until one is the file, by its build-id, or without one by what the kernel knows, and fills in rows->facts and
+ * is_elsewhere. ERR_IO: it is none of them; ERR_NOMEM.
+ */
+ATTR_MUST_CHECK struct eh2sframe_file *rows_find(const struct rows_file *file,
+    const struct rows_place places[ROWS_PLACES], struct rows *rows, struct err *err);
+
+/* Looks at the file that a process has mapped, and waits for nobody. false: it cannot be seen, or is not the one that was mapped. */
 ATTR_MUST_CHECK bool rows_look(const struct rows_file *file, struct stat *st);
+/* Looks at the file at its path here, or at the copy that perf has. false: there is none. */
+ATTR_MUST_CHECK bool rows_look_here(const struct rows_file *file, struct stat *st);
 
 /*
  * Makes the rows of a file. false: it is gone, is not the one that was mapped, or is no ELF file.
  */
 ATTR_MUST_CHECK bool rows_make(struct rows_made *made, const struct rows_file *file,
     struct rows *rows, struct err *err);
-/* Reads an open file and makes its rows, and with names its symbols, in this process. */
-ATTR_MUST_CHECK bool rows_make_here(
-    int fd, const char *path, bool names, struct rows *rows, struct err *err);
+/* The same in this process; the names, too, where the file is elsewhere. */
+ATTR_MUST_CHECK bool rows_make_here(const struct rows_file *file,
+    const struct rows_place places[ROWS_PLACES], struct rows *rows, struct err *err);
 /*
  * rows_apart.c: the same in a process of its own, in the sandbox, with limits of memory and time, for files that anybody can write. What it
  * answers is checked as the bytes of a stranger are. ERR_LIMIT: it took too much; ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM.
  */
-ATTR_MUST_CHECK bool rows_make_apart(int fd, const char *path, bool names,
+ATTR_MUST_CHECK bool rows_make_apart(const struct rows_file *file,
     const struct apart_limits *limits, struct rows *rows, struct err *err);
 void rows_free(struct rows *rows); /* accepts a zeroed one */
 

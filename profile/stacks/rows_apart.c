@@ -5,38 +5,50 @@
 
 #include "base/sandbox/apart.h"
 
+#define ROWS_NONSENSE                                                                    \
+	"the process that read the file answered nonsense; report this with the file"
+
 /* The answer of the process: this, the section, the rules, the symbols, whose names are where they begin in the text, and the
  * text. */
 struct rows_answer {
 	struct err err; /* kind ERR_NONE: it went well */
-	uint64_t size, address, n_extra, n_symbols, n_text, dynamic;
+	struct facts facts;
+	uint64_t size, address, n_extra, n_symbols, n_text, dynamic, elsewhere;
 };
 
 struct rows_work {
-	const char *path;
-	bool names;
+	const struct rows_file *file;
+	struct rows_place places[ROWS_PLACES];
 };
 
 /* In the process. */
+static void rows_work_open(void *context)
+{
+	struct rows_work *work = context;
+
+	rows_places_open(work->file, work->places);
+}
+
 static bool rows_work(void *context, int out)
 {
 	const struct rows_work *work = context;
 	struct rows_answer answer = {0};
 	struct rows rows = {0};
 
-	if (!rows_make_here(
-		APART_FIRST_FILE, work->path, work->names, &rows, &answer.err) &&
+	if (!rows_make_here(work->file, work->places, &rows, &answer.err) &&
 	    answer.err.kind == ERR_NONE)
 		answer.err.kind = ERR_UNSUPPORTED;
 	for (size_t i = 0; i < rows.symbols.n; i++)
 		rows.symbols.list[i].name =
 		    (char *)(uintptr_t)(rows.symbols.list[i].name - rows.names);
+	answer.facts = rows.facts;
 	answer.size = rows.size;
 	answer.address = rows.address;
 	answer.n_extra = rows.n_extra;
 	answer.n_symbols = rows.symbols.n;
 	answer.n_text = rows.n_names;
 	answer.dynamic = rows.symbols.dynamic;
+	answer.elsewhere = rows.is_elsewhere;
 	return apart_write(out, &answer, sizeof(answer)) &&
 	       apart_write(out, rows.section, rows.size) &&
 	       apart_write(out, rows.extra, rows.n_extra * sizeof(*rows.extra)) &&
@@ -62,6 +74,12 @@ static bool rows_check_extra(const struct rows *rows)
 			return false;
 	}
 	return true;
+}
+
+static bool rows_check_facts(const struct facts *facts)
+{
+	return facts->n_parts <= FACTS_MAX_PARTS &&
+	       facts->build_id_size <= PROFILE_BUILD_ID_MAX;
 }
 
 static bool rows_check_symbols(struct rows *rows)
@@ -92,21 +110,22 @@ static bool rows_read_answer(
 
 	memcpy(&answer, bytes, sizeof(answer));
 	answer.err.text[sizeof(answer.err.text) - 1] = '\0';
+	if (!rows_check_facts(&answer.facts))
+		return err_set(err, ERR_INTERNAL, ROWS_NONSENSE);
+	/* Its tables may be right where its CFI is not. */
+	rows->facts = answer.facts;
+	rows->is_elsewhere = answer.elsewhere != 0;
 	if (answer.err.kind != ERR_NONE)
 		return err_set(err,
 		    answer.err.kind == ERR_NOMEM ? ERR_LIMIT : ERR_UNSUPPORTED, "%s",
 		    answer.err.text);
 	if (answer.n_extra > left || answer.n_symbols > left)
-		return err_set(err, ERR_INTERNAL,
-		    "the process that read the file answered nonsense; report this with "
-		    "the file");
+		return err_set(err, ERR_INTERNAL, ROWS_NONSENSE);
 	extra_size = answer.n_extra * sizeof(*rows->extra);
 	symbols_size = answer.n_symbols * sizeof(*rows->symbols.list);
 	if (answer.size > left || answer.n_text > left ||
 	    answer.size + extra_size + symbols_size + answer.n_text != left)
-		return err_set(err, ERR_INTERNAL,
-		    "the process that read the file answered nonsense; report this with "
-		    "the file");
+		return err_set(err, ERR_INTERNAL, ROWS_NONSENSE);
 	rows->size = answer.size;
 	rows->address = answer.address;
 	rows->n_extra = answer.n_extra;
@@ -124,18 +143,20 @@ static bool rows_read_answer(
 	/* A walk must not find rules that were refused. */
 	if (!ok)
 		rows_free(rows);
-	return ok || err_set(err, ERR_INTERNAL,
-			 "the process that read the file answered nonsense; report this "
-			 "with the file");
+	return ok || err_set(err, ERR_INTERNAL, ROWS_NONSENSE);
 }
 
-bool rows_make_apart(int fd, const char *path, bool names,
-    const struct apart_limits *limits, struct rows *rows, struct err *err)
+bool rows_make_apart(const struct rows_file *file, const struct apart_limits *limits,
+    struct rows *rows, struct err *err)
 {
-	struct rows_work work = {path, names};
+	struct rows_work work = {.file = file};
+	const struct apart_job job = {.open = rows_work_open,
+	    .work = rows_work,
+	    .context = &work,
+	    .limits = *limits,
+	    .least = sizeof(struct rows_answer)};
 	struct apart_answer answer = {0};
-	bool ok = apart_run(&fd, 1, rows_work, &work, limits, sizeof(struct rows_answer),
-		      &answer, err) &&
+	bool ok = apart_run(&job, &answer, err) &&
 		  rows_read_answer(answer.bytes, answer.size, rows, err);
 
 	apart_free(&answer);

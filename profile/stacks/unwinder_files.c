@@ -40,15 +40,32 @@ static uint32_t unwinder_file_hash(const struct rows_file *file)
 	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
 }
 
-/* Lets a file be found by its hash. */
-static void unwinder_file_note(struct unwinder *unwinder, uint32_t number)
+/* Of the file at a path here. */
+static uint32_t unwinder_inode_hash(const struct rows_file *file)
 {
-	uint32_t hash = unwinder->files[number]->hash;
+	const uint64_t words[] = {file->was.st_dev, file->was.st_ino,
+	    hash_bytes(file->build_id, file->build_id_size)};
+
+	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
+}
+
+static void unwinder_note(struct unwinder *unwinder, uint32_t hash, uint32_t number)
+{
 	struct slot *slot = slots_first(&unwinder->file_slots, hash);
 
 	while (slot->number)
 		slot = slots_next(&unwinder->file_slots, slot);
 	*slot = (struct slot){.hash = hash, .number = number + 1};
+}
+
+/* Lets a file be found by its hashes. */
+static void unwinder_file_note(struct unwinder *unwinder, uint32_t number)
+{
+	const struct unwinder_file *file = unwinder->files[number];
+
+	unwinder_note(unwinder, file->hash, number);
+	if (!unwinder->live && file->mapped.was_seen)
+		unwinder_note(unwinder, unwinder_inode_hash(&file->mapped), number);
 }
 
 static void unwinder_file_free(struct unwinder_file *file)
@@ -158,6 +175,32 @@ static bool unwinder_file_same(const struct rows_file *a, const struct rows_file
 	       (!a->was_seen || !b->was_seen || regular_is_same(&a->was, &b->was));
 }
 
+/*
+ * Finds the file by its inode here: a recording can have any number of names for one, and each would cost as much as the file. Processes that
+ * run have their files by other ways, too.
+ */
+static void unwinder_file_find_here(
+    struct unwinder *unwinder, struct rows_file *wanted, uint32_t *index)
+{
+	uint32_t hash;
+
+	wanted->was_seen = rows_look_here(wanted, &wanted->was);
+	if (!wanted->was_seen)
+		return;
+	hash = unwinder_inode_hash(wanted);
+	for (struct slot *slot = slots_first(&unwinder->file_slots, hash); slot->number;
+	     slot = slots_next(&unwinder->file_slots, slot)) {
+		const struct rows_file *one = &unwinder->files[slot->number - 1]->mapped;
+
+		if (slot->hash == hash && one->was_seen &&
+		    regular_is_same(&one->was, &wanted->was) &&
+		    one->inode == wanted->inode &&
+		    one->build_id_size == wanted->build_id_size &&
+		    memcmp(one->build_id, wanted->build_id, one->build_id_size) == 0)
+			*index = slot->number - 1;
+	}
+}
+
 bool unwinder_file_get(
     struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err)
 {
@@ -183,7 +226,8 @@ bool unwinder_file_get(
 	hash = unwinder_file_hash(&wanted);
 	wanted.was_seen =
 	    unwinder->live && !map->build_id_size && rows_look(&wanted, &wanted.was);
-	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
+	/* Each file has at most two. */
+	if (!slots_reserve(&unwinder->file_slots, 2 * (unwinder->n_files + 1)))
 		return err_set_nomem(err);
 	for (slot = slots_first(&unwinder->file_slots, hash); slot->number;
 	     slot = slots_next(&unwinder->file_slots, slot)) {
@@ -208,8 +252,12 @@ bool unwinder_file_get(
 	}
 	/* A program that writes itself again and again. */
 	*index = many;
-	return many != SPACE_NO_FILE || unwinder_file_add(unwinder, &wanted, hash,
-					    versions >= UNWINDER_VERSIONS, index, err);
+	if (many != SPACE_NO_FILE)
+		return true;
+	if (!unwinder->live)
+		unwinder_file_find_here(unwinder, &wanted, index);
+	return *index != SPACE_NO_FILE || unwinder_file_add(unwinder, &wanted, hash,
+					      versions >= UNWINDER_VERSIONS, index, err);
 }
 
 /* Opens the section at the file's made-up addresses, with its index. */

@@ -121,8 +121,13 @@ static bool inlined_run(const struct profile_module *module, const int *files,
 	struct inlined_answer answer;
 	struct apart_answer bytes = {0};
 	struct err why;
-	bool ok = apart_run(
-	    files, n_files, INLINED_WORK, &work, &LIMITS, sizeof(answer), &bytes, &why);
+	const struct apart_job job = {.files = files,
+	    .n_files = n_files,
+	    .work = INLINED_WORK,
+	    .context = &work,
+	    .limits = LIMITS,
+	    .least = sizeof(answer)};
+	bool ok = apart_run(&job, &bytes, &why);
 
 	*alt = NULL;
 	if (!ok)

@@ -2,9 +2,11 @@
 /* Tables of names that are text: the kernel's, and those of compilers at run time. */
 #include <elf.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/names/lines.h"
 #include "profile/jit.h"
+#include "profile/owner.h"
 #include "profile/symbols/naming_table.h"
 
 bool table_read_kernel_lines(char *text, struct table *table, struct err *err)
@@ -40,10 +42,14 @@ bool table_read_jit(uint32_t pid, struct table *table, struct err *err)
 	struct jit_names names;
 	struct jit_home home;
 	bool ok = true;
+	int fd;
 
-	jit_home_open(&home, pid);
-	if (!jit_read(&names, &home))
+	jit_home_open(&home, pid, owner_of(pid).user);
+	fd = jit_open(&home);
+	if (!jit_read(&names, fd))
 		names = (struct jit_names){0};
+	if (fd >= 0)
+		close(fd);
 	jit_home_close(&home);
 	for (size_t i = 0; ok && i < names.n; i++) {
 		const struct symbol symbol = {.addr = names.list[i].start,

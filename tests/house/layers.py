@@ -47,7 +47,7 @@ cmd: base base/program cmd/archive cmd/batch cmd/common cmd/report base/sandbox
 profile: base base/names
 profile/perfdata: base
 profile/stacks: base base/names base/sandbox include profile profile/perfdata profile/symbols
-profile/record: base base/program include profile profile/fold profile/perfdata profile/stacks
+profile/record: base base/program base/sandbox include profile profile/fold profile/perfdata profile/stacks
 profile/symbols: . base base/names base/sandbox include profile
 profile/output: base profile profile/symbols
 profile/fold: . base base/program include profile profile/output profile/symbols

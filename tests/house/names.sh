@@ -93,9 +93,9 @@ begin cmd/batch batch
 begin cmd/common args cmd
 begin base/sandbox apart main sandbox
 begin cmd/report report
-begin profile jit profile
+begin profile jit owner profile spent
 begin profile/perfdata event perfdata
-begin profile/stacks facts load profile rows space spaces spent unwinder
+begin profile/stacks facts load profile rows space spaces unwinder
 begin profile/record descendants main names perf picture proc queue record recorder
 begin profile/symbols inlined naming table
 begin profile/output json_text output tree

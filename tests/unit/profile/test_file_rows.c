@@ -47,6 +47,34 @@ UNIT(files_versions)
 	unlink(path);
 }
 
+/* A recording can call one file by any number of names; it is read once. */
+UNIT(files_names)
+{
+	static const char *const NAMES[] = {
+	    "/proc/self/exe", "/proc/../proc/self/exe", "/proc/self/../self/exe"};
+	struct event event = {.kind = EVENT_MAP, .pid = 7, .start = 4096, .size = 4096};
+	static const uint8_t build_id[20] = {1};
+	struct unwinder unwinder;
+	uint32_t index, other;
+
+	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
+	unwinder.live = false;
+	for (size_t i = 0; i < 3; i++) {
+		event.text = NAMES[i];
+		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
+		ck_assert_uint_eq(index, 0);
+	}
+	/* Of another build, it may have been another file. */
+	event.build_id = build_id;
+	event.build_id_size = sizeof(build_id);
+	ck_assert(unwinder_file_get(&unwinder, &event, &other, &err));
+	ck_assert_uint_eq(other, 1);
+	event.text = "/nowhere";
+	ck_assert(unwinder_file_get(&unwinder, &event, &other, &err));
+	ck_assert_uint_eq(other, 2);
+	unwinder_free(&unwinder);
+}
+
 static bool functions_count(void *context, const struct eh2sframe_symbol *symbol)
 {
 	*(size_t *)context += symbol->size > 0;
@@ -169,31 +197,35 @@ UNIT(rows_sparse)
 	unlink(path);
 }
 
-/* In a process of its own, a file has the same rows, and its functions' names. */
+/* In a process of its own, a file has the same rows. The names come with them where it is elsewhere. */
 UNIT(apart_as_here)
 {
 	const struct apart_limits limits = {UINT64_C(1) << 30, 20};
+	const struct rows_file file = {
+	    .path = "/proc/self/exe", .pid = (uint32_t)getpid(), .live = true};
+	struct rows_place places[ROWS_PLACES];
 	struct rows here = {0}, apart = {0};
-	int fd = open("/proc/self/exe", O_RDONLY);
-	const struct symbol *symbol;
 
-	ck_assert(rows_make_here(fd, "self", true, &here, &err));
-	ck_assert_msg(
-	    rows_make_apart(fd, "self", true, &limits, &apart, &err), "%s", err.text);
+	rows_places_open(&file, places);
+	ck_assert(rows_places_own(places));
+	ck_assert_msg(rows_make_here(&file, places, &here, &err), "%s", err.text);
+	ck_assert_msg(rows_make_apart(&file, &limits, &apart, &err), "%s", err.text);
 	ck_assert_uint_gt(here.size, 100);
 	ck_assert_uint_eq(apart.size, here.size);
 	ck_assert(memcmp(apart.section, here.section, here.size) == 0);
+	ck_assert(memcmp(&apart.facts, &here.facts, sizeof(here.facts)) == 0);
 	ck_assert_uint_eq(apart.address, here.address);
 	ck_assert_uint_eq(apart.n_extra, here.n_extra);
-	ck_assert_uint_eq(apart.symbols.n, here.symbols.n);
-	ck_assert_uint_gt(here.symbols.n, 10);
-	for (size_t i = 0; i < here.symbols.n; i++) {
-		symbol = symbols_find(&apart.symbols, here.symbols.list[i].addr);
-		ck_assert(symbol && symbol->size == here.symbols.list[i].size);
-	}
+	ck_assert(!apart.is_elsewhere && apart.symbols.n == 0);
 	rows_free(&here);
 	rows_free(&apart);
-	close(fd);
+	for (size_t i = 0; i < ROWS_PLACES; i++)
+		places[i].is_elsewhere = true;
+	ck_assert(!rows_places_own(places));
+	ck_assert_msg(rows_make_here(&file, places, &here, &err), "%s", err.text);
+	ck_assert_uint_gt(here.symbols.n, 10);
+	rows_free(&here);
+	rows_places_close(places);
 }
 
 /* A file that takes too much memory or time costs its own process alone. */
@@ -201,18 +233,19 @@ UNIT(apart_limits)
 {
 	const struct apart_limits no_memory = {1 << 20, 20};
 	char path[] = "/tmp/apart-XXXXXX";
+	const struct rows_file file = {.path = path, .pid = (uint32_t)getpid()};
 	struct rows rows = {0};
 	int fd = mkstemp(path);
 
-	unlink(path);
 	ck_assert_int_eq(posix_fallocate(fd, 0, 8 << 20), 0);
-	ck_assert(!rows_make_apart(fd, "large", true, &no_memory, &rows, &err));
+	ck_assert(!rows_make_apart(&file, &no_memory, &rows, &err));
 	ck_assert_msg(err.kind == ERR_LIMIT, "%s", err.text);
-	ck_assert(!rows_make_apart(fd, "zeros", true,
-	    &(struct apart_limits){UINT64_C(1) << 30, 20}, &rows, &err));
+	ck_assert(!rows_make_apart(
+	    &file, &(struct apart_limits){UINT64_C(1) << 30, 20}, &rows, &err));
 	ck_assert_msg(err.kind == ERR_UNSUPPORTED, "%s", err.text);
 	ck_assert_ptr_null(rows.section);
 	close(fd);
+	unlink(path);
 }
 
 /* Minor faults of processes that have ended: there are new ones when a file was converted apart. */
@@ -247,17 +280,24 @@ UNIT(apart_for_others)
 		struct rows_made made = {0};
 		struct rows rows;
 
+		struct owner owner = owner_of((uint32_t)getpid());
+
+		ck_assert(owner.is_own);
 		ck_assert_int_eq(fchown(fd, 12345, 12345), 0);
 		ck_assert_int_gt(faults_apart(&file), 0);
-		/* A user whose files took 21 s gets no more rows, and another user does. */
-		ck_assert(spent_may(&made.apart, 12345));
-		spent_add(&made.apart, 12345, spent_now() - UINT64_C(21) * 1000000000);
+		/* A process whose files took 21 s gets no more rows, also when it was 3 s for nothing. */
+		ck_assert(spent_may(&made.apart, &owner));
+		spent_add(
+		    &made.apart, &owner, spent_now() - UINT64_C(3) * 1000000000, true);
 		ck_assert(!rows_make(&made, &file, &rows, &err));
 		ck_assert_int_eq(err.kind, ERR_LIMIT);
 		rows_free(&rows);
-		ck_assert_int_eq(fchown(fd, 12346, 12346), 0);
-		ck_assert_msg(rows_make(&made, &file, &rows, &err), "%s", err.text);
-		rows_free(&rows);
+		/* Another owner does. */
+		owner.place ^= 1;
+		ck_assert(spent_may(&made.apart, &owner));
+		spent_add(
+		    &made.apart, &owner, spent_now() - UINT64_C(3) * 1000000000, false);
+		ck_assert(spent_may(&made.apart, &owner));
 	}
 	close(fd);
 	unlink(path);

@@ -315,8 +315,9 @@ UNIT(jit_lines)
 	ck_assert_ptr_null(jit_find(&names, 0xfff));
 	ck_assert_str_eq(jit_find(&names, 0x3007), "last");
 	jit_free(&names);
-	jit_home_open(&home, UINT32_MAX);
-	ck_assert(!jit_read(&names, &home));
+	jit_home_open(&home, UINT32_MAX, getuid());
+	ck_assert_int_eq(jit_open(&home), -1);
+	ck_assert(!jit_read(&names, -1));
 	jit_home_close(&home);
 }
 
@@ -327,6 +328,7 @@ UNIT(jit_owner)
 	struct jit_home home = {.pid = UINT32_MAX, .inner = 7};
 	struct jit_names names;
 	FILE *file;
+	int fd;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/perf-7.map", dir);
@@ -337,11 +339,13 @@ UNIT(jit_owner)
 	ck_assert(getuid() != 0 || chown(path, 12345, 12345) == 0);
 	home.user = getuid() == 0 ? 12345 : getuid();
 	home.tmp = open(dir, O_PATH | O_DIRECTORY);
-	ck_assert(jit_read(&names, &home));
+	fd = jit_open(&home);
+	ck_assert(jit_read(&names, fd));
 	ck_assert_str_eq(jit_find(&names, 0x1000), "name");
 	jit_free(&names);
+	close(fd);
 	home.user++;
-	ck_assert(!jit_read(&names, &home));
+	ck_assert_int_eq(jit_open(&home), -1);
 	jit_home_close(&home);
 	unlink(path);
 	rmdir(dir);

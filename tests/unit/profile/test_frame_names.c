@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* profile/record/: names of frames. No owner takes the room of all others. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "profile/record/names.h"
+#include "tests/unit/unit.h"
+
+static struct err err;
+static struct names names;
+
+/* Notes frames of a process in one function of a file that is elsewhere. */
+static void note(uint32_t pid, bool is_own, uint32_t place, uint64_t n, const char *name)
+{
+	struct symbol symbol = {
+	    .addr = 0x1000, .size = 0x1000, .name = (char *)(uintptr_t)name};
+	const struct rows rows = {.symbols = {.list = &symbol, .n = 1}};
+
+	for (uint64_t i = 0; i < n; i++) {
+		names.last_pid = pid;
+		names.last = (struct owner){.is_own = is_own, .place = place};
+		names_note(
+		    &names, &rows, 0x1000, &(struct names_seen){pid, false, 0x1000 + i});
+	}
+}
+
+UNIT(names_of_others)
+{
+	const struct perf_event_attr attr = {.size = sizeof(attr)};
+	static char name[1 << 20];
+	struct perfdata_writer writer;
+	int fd = memfd_create("names", 0);
+
+	memset(name, 'x', sizeof(name) - 1);
+	ck_assert(perfdata_begin(&writer, fd, &attr, true, &err));
+	names.writer = &writer;
+	/* An eighth of a million frames is another's. */
+	note(1, false, 1, (1 << 17) + 100, "f");
+	ck_assert_uint_eq(names.n_left_out, 100);
+	ck_assert_uint_eq(names.all.frames, 1 << 17);
+	/* A frame that has its name takes no room again. */
+	note(1, false, 1, 1000, "f");
+	ck_assert_uint_eq(names.n_left_out, 100);
+	note(2, false, 2, 1000, "f");
+	ck_assert_uint_eq(names.n_left_out, 100);
+	/* So are 4 MiB of texts. */
+	note(3, false, 3, 10, name);
+	ck_assert_uint_eq(names.n_left_out, 100 + 6);
+	/* Half of all is for one's own. */
+	note(4, true, 4, (1 << 19) + 1, "f");
+	ck_assert_uint_eq(names.n_left_out, 100 + 6 + 1);
+	ck_assert_uint_eq(names.all.frames, (1 << 17) + 1000 + 10 + (1 << 19));
+	names_free(&names);
+	perfdata_writer_free(&writer);
+	close(fd);
+}
+
+/* The process has written its names, which a process apart reads. */
+UNIT(names_of_compilers)
+{
+	const struct perf_event_attr attr = {.size = sizeof(attr)};
+	const uint32_t pid = (uint32_t)getpid();
+	struct perfdata_writer writer;
+	char path[64];
+	int fd = memfd_create("names", 0);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned int)pid);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs("1000 10 one\n2000 10 two\n", file);
+	fclose(file);
+	ck_assert(perfdata_begin(&writer, fd, &attr, true, &err));
+	names.writer = &writer;
+	names_note(&names, NULL, 0, &(struct names_seen){pid, false, 0x1000});
+	names_note(&names, NULL, 0, &(struct names_seen){pid, false, 0x1800});
+	names_note(&names, NULL, 0, &(struct names_seen){pid, true, 0x2010});
+	names_note(&names, NULL, 0, &(struct names_seen){pid, false, 0x1000});
+	ck_assert_uint_eq(names.n, 3);
+	ck_assert_uint_eq(names.all.processes, 1);
+	names_of_process(&names, pid);
+	unlink(path);
+	ck_assert_uint_eq(names.n, 0);
+	ck_assert_uint_eq(names.all.processes, 0);
+	ck_assert_uint_eq(writer.name_texts.size, 8);
+	ck_assert(memcmp(writer.name_texts.data, "one\0two", 8) == 0);
+	names_free(&names);
+	perfdata_writer_free(&writer);
+	close(fd);
+}
