@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/stacks/file_rows.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wr.h"
 #include "include/eh2sframe.h"
+#include "profile/symbols/naming.h"
 #include "profile/symbols/naming_table.h"
 
 /* Seconds of processor time: libLLVM takes one. */
@@ -63,20 +67,46 @@ static bool rows_convert(const struct eh2sframe_file *file, const char *path,
 		   "%s: %.480s", path, why.text);
 }
 
-/* Takes the names of a file, and leaves its table empty. */
-static bool rows_names(struct eh2sframe_file *file, struct rows *rows, struct err *err)
+/* Adds a symbol, whose name comes behind the others. Until all are there, names are where they begin. */
+static bool rows_name_add(
+    struct rows *rows, struct wr *text, struct symbol symbol, const char *name)
+{
+	symbol.name = (char *)(uintptr_t)text->size;
+	wr_bytes(text, name, strlen(name) + 1);
+	return symbols_add(&rows->symbols, &symbol);
+}
+
+/* Takes the names of a file. Of a function that has none, it is the start, as everywhere. */
+static bool rows_names(
+    struct eh2sframe_file *file, const char *path, struct rows *rows, struct err *err)
 {
 	struct table table = {.file = file};
-	bool ok = table_read_file(&table, err);
+	bool ok = table_read_file(&table, err) && table_read_starts(&table, err);
+	struct wr text;
 
-	rows->symbols = table.symbols;
-	rows->names = table.text;
-	for (size_t i = 0; i < rows->symbols.n; i++) {
-		const char *name = rows->symbols.list[i].name;
-		size_t end = (size_t)(name - rows->names) + strlen(name) + 1;
+	wr_init(&text, false);
+	rows->symbols.dynamic = table.symbols.dynamic;
+	for (size_t i = 0; ok && i < table.symbols.n; i++)
+		ok = rows_name_add(
+		    rows, &text, table.symbols.list[i], table.symbols.list[i].name);
+	for (size_t i = 0; ok && i < table.starts.n; i++) {
+		const struct symbol *start = &table.starts.list[i];
+		char name[256];
 
-		rows->n_names = end > rows->n_names ? end : rows->n_names;
+		snprintf(name, sizeof(name), "%.200s+0x%" PRIx64, naming_base(path),
+		    start->addr);
+		ok = symbols_find(&table.symbols, start->addr) ||
+		     rows_name_add(rows, &text, *start, name);
 	}
+	ok = (ok && !text.failed) || err_set_nomem(err);
+	rows->names = (char *)text.data;
+	rows->n_names = text.size;
+	for (size_t i = 0; i < rows->symbols.n; i++)
+		rows->symbols.list[i].name =
+		    rows->names + (uintptr_t)rows->symbols.list[i].name;
+	symbols_sort(&rows->symbols);
+	table.file = NULL;
+	table_free(&table);
 	return ok;
 }
 
@@ -88,7 +118,7 @@ bool rows_make_here(const struct rows_file *file,
 	    opened && (file->facts_only || rows_convert(opened, file->path, rows, err));
 
 	if (ok && file->live && !file->facts_only && rows->is_elsewhere)
-		ok = rows_names(opened, rows, err);
+		ok = rows_names(opened, file->path, rows, err);
 	eh2sframe_close(opened);
 	return ok;
 }

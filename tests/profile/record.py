@@ -348,5 +348,24 @@ for title, words in (("a process", ["./jit"]), ("a container", ["unshare", "-pfm
         os.unlink(run.stdout.strip())
 if shared:
     os.unlink(shared)
+# A stripped file of a container is gone with it: its functions have the places where they begin.
+with open("stripped.c", "w", encoding="utf-8") as file:
+    file.write("""#include <time.h>
+static __attribute__((noinline)) void spin(volatile clock_t end)
+{
+	while (clock() < end)
+		for (volatile int i = 0; i < 100000; i++)
+			;
+}
+int main(void) { spin(clock() + CLOCKS_PER_SEC / 2); return 0; }
+""")
+tap.must("gcc", "-O1", "-s", "-o", "stripped", "stripped.c")
+if inside:
+    run = tap.run(record, "-F", "199", "--user", "-o", "stripped.rec", "unshare", "-pfm", "--mount-proc", "sh", "-c",
+                  "mount -t tmpfs none /mnt && cp stripped /mnt && exec /mnt/stripped")
+    named = sum(any("=stripped+0x" in frame for frame in sample[4]) for sample in samples("stripped.rec"))
+    tap.check(run.returncode == 0 and named > 50, "a container's functions without names", f"{named}\n{run.stderr}")
+else:
+    tap.skip("a container's functions without names", "no container can be made here")
 
 end()
