@@ -7,8 +7,8 @@ begin with "sanitized/".
 
 The table is tests/tiers/long.tsv: a line for each test with the commit at which it last passed, when, in how many
 seconds, and how its last run ended. A test that passed at the commit that is checked out is not run again, so a run
-that was stopped goes on where it was. A pass also holds at a later commit if nothing but texts (docs/, *.md) and the
-table has changed since. With names it runs only these, even if they have passed. --table prints the table, and ends
+that was stopped goes on where it was. A pass also holds at a later commit if nothing has changed since but texts (docs/, *.md), the
+table and the folders that the test does not read (UNREAD). With names it runs only these, even if they have passed. --table prints the table, and ends
 with 1 unless a pass of every test holds at this commit."""
 import argparse
 import fcntl
@@ -21,6 +21,11 @@ import subprocess
 import time
 
 TABLE = pathlib.Path(__file__).with_name("long.tsv")
+# Tests that compare rows, or convert what others built, and the folders that they do not read. All other tests read all.
+CONVERTER = re.compile(r"(sanitized/)?(plt_all|rows-many|rules-|libdwarf-|readelf-|derive-|section-rows|step|flip|words_|code_corpus|"
+                       r"lengths|contradictions|known_faults|corpus$|debug_frame_rows|afterwards|dlphdr|cycles|kinds|two_tools|sixty|go_|"
+                       r"whole_root|glibc_backtrace|real_|fuzz_(?!recording|names))")
+UNREAD = ("profile", "tests/profile", "tests/unit", "tests/house", "kit", "examples", "cmd/report/page", "packaging/completions")
 HEAD = "test\tpassed at\ton\tseconds\tlast run\n"
 
 
@@ -37,13 +42,18 @@ def commit():
 
 
 @functools.cache
-def holds(at, here):
-    """True if a pass at one commit counts at the other, which is checked out."""
+def unchanged(at, here, *unread):
+    """True if one commit follows the other, which is checked out, and between them no file differs that is read."""
     if at == here:
         return True
     if at == "-" or "+" in at + here or subprocess.run(["git", "merge-base", "--is-ancestor", at, here], check=False).returncode:
         return False
-    return not git("diff", "--name-only", at, here, "--", ".", ":!docs", ":!*.md", f":!*/{TABLE.name}")
+    return not git("diff", "--name-only", at, here, "--", ".", ":!docs", ":!*.md", f":!*/{TABLE.name}", *(f":!{one}" for one in unread))
+
+
+def holds(name, at, here):
+    """True if a pass of a test at one commit counts at the other."""
+    return unchanged(at, here, *(UNREAD if CONVERTER.match(name) else ()))
 
 
 def registered(build, sanitized):
@@ -115,7 +125,7 @@ def main():
         subprocess.run(["meson", "compile", "-C", args.sanitized], check=True)
     for name in [] if args.table else args.tests or known:
         row = rows.setdefault(name, [name, "-", "-", "-", "-"])
-        if holds(row[1], here) and row[4].startswith("pass") and not args.tests:
+        if holds(name, row[1], here) and row[4].startswith("pass") and not args.tests:
             continue
         if commit() != here:
             raise SystemExit(f"long: {here} is not checked out any more; start again")
@@ -130,7 +140,7 @@ def main():
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for name in chosen:
         row = rows.get(name, [name, "-", "-", "-", "has never run"])
-        passed = holds(row[1], here) and row[4].startswith("pass")
+        passed = holds(name, row[1], here) and row[4].startswith("pass")
         count["skipped"] += "skipped" in row[4]
         count["passed" if passed else "skipped" if row[4] == "skip" else "failed"] += 1
         if not passed or row[4] != "pass":
