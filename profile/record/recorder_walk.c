@@ -177,8 +177,9 @@ bool recorder_is_partial(const struct recorder *recorder)
 {
 	return walk_is_less(recorder, (double)recorder->sampled / 1e9,
 		   (double)recorder->used / 1e9) ||
-	       recorder->unwinder.n_failed || recorder->unwinder.n_refused ||
-	       recorder->unwinder.spaces.n_forgotten || recorder->names.n_left_out ||
+	       recorder->unwinder.n_samples == 0 || recorder->unwinder.n_failed ||
+	       recorder->unwinder.n_refused || recorder->unwinder.spaces.n_forgotten ||
+	       recorder->names.n_left_out ||
 	       !(recorder->perf.kernel || recorder->args->user);
 }
 
@@ -196,6 +197,10 @@ void recorder_summary(const struct recorder *recorder, const char *name)
 		    (unsigned long long)complete,
 		    100.0 * (double)complete / (double)unwinder->n_samples);
 	walk_print_whys(unwinder);
+	if (unwinder->n_samples == 0 && recorder->args->n_pids)
+		fputs(", because the processes did not run; those that they had started "
+		      "before are recorded if you name them, too, or with -a",
+		    stderr);
 	fprintf(stderr, "; %llu lost", (unsigned long long)unwinder->n_lost);
 	walk_print_time(recorder);
 	if (!recorder->args->raw)

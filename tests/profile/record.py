@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import record_lib
 import tap
@@ -348,6 +349,13 @@ for title, words in (("a process", ["./jit"]), ("a container", ["unshare", "-pfm
         os.unlink(run.stdout.strip())
 if shared:
     os.unlink(shared)
+# A shell that waits for what it had started before does not run.
+with subprocess.Popen(["sh", "-c", "sleep 20; true"]) as waits:
+    time.sleep(0.3)
+    run = tap.run(record, "-d", "0.3", "-o", "waits.rec", "-p", str(waits.pid))
+    tap.check("0 samples, because the processes did not run" in run.stderr, "-p of a process that waits", run.stderr)
+    waits.kill()
+
 # A stripped file of a container is gone with it: its functions have the places where they begin.
 with open("stripped.c", "w", encoding="utf-8") as file:
     file.write("""#include <time.h>
