@@ -18,7 +18,7 @@ static void wrong_options(void)
 {
 	static const char *const pairs[][2] = {{"format", "4"}, {"format", NULL},
 	    {"refresh", "yes"}, {"json", NULL}, {"", NULL}, {"jobs", "0"},
-	    {"max-rows", "x"}, {"min-coverage", "50,5"}, {"witness", ""}};
+	    {"min-coverage", "50,5"}, {"witness", ""}};
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_error error;
 

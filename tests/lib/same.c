@@ -309,7 +309,7 @@ void test_same(const char *command, const char *path)
 	    {"", ""},
 	    {"format=1", " --format=1"},
 	    {"format=3 jobs=2", " --format=3 -j2"},
-	    {"optimize=size max-rows=8", " --optimize=size --max-rows=8"},
+	    {"optimize=size", " --optimize=size"},
 	    {"format=2 no-pcrel optimize=none", " --format=2 --no-pcrel --optimize=none"},
 	    {"exclude-symbol=*a* exclude-section=.plt* method=grow",
 		" --exclude-symbol=*a* --exclude-section=.plt* --method=grow"},

@@ -60,9 +60,6 @@ is 'says what is missing' one_line 'eh2sframe: --format needs a value; see eh2sf
 usage --method=back good out
 usage --optimize=tiny good out
 is 'names the right words' one_line 'eh2sframe: --optimize=tiny: give none, share or size'
-usage --max-rows=1 --optimize=size good out
-usage --max-rows=65536 --optimize=size good out
-usage --max-rows=8 good out
 usage --witness=readelf good out
 usage --for=me good out
 is 'names the readers' one_line 'eh2sframe: --for=me: give glibc, linux-user, linux-arm64, binutils-2.40, '
