@@ -83,8 +83,7 @@ static bool run_report_one(const struct args *args, const char *path,
 	if (result)
 		cmd_patterns_note(args->patterns, run_unmatched, result);
 	/* The line of a table has nothing of the details. */
-	ok = result && (output->lines || eh2sframe_result_add_details(result, error)) &&
-	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
+	ok = result && (output->lines || eh2sframe_result_add_details(result, error));
 	if (ok)
 		run_report_judge(args, result, output, &why);
 	if (ok && why.status)

@@ -258,8 +258,7 @@ static void words(const char *command, const char *path, const struct bytes *byt
 
 	file = eh2sframe_open_memory(bytes->data, bytes->size, path, verbose, &error);
 	result = eh2sframe_convert(file, NULL, &error);
-	ok = eh2sframe_result_add_costs(result, &error) &&
-	     eh2sframe_result_add_details(result, &error) &&
+	ok = eh2sframe_result_add_details(result, &error) &&
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &got, &error);
 	said(ok, &got, "report", command, "report -v", path);
