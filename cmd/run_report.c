@@ -30,6 +30,19 @@ static bool run_report_text(const struct args *args,
 		   print_text, output->text, error);
 }
 
+/* Adds the line of one result. */
+static bool run_report_line(const struct eh2sframe_error *why,
+    struct eh2sframe_result *result, const char *path, struct run_output *output,
+    struct eh2sframe_error *error)
+{
+	json_t *file = report_of_result(result, false, error);
+	bool ok =
+	    file && report_table_add(&output->table, path, (int)why->status, file, error);
+
+	json_decref(file);
+	return ok;
+}
+
 /* Adds one result of a report, and what is wrong with it. */
 static bool run_report_result(const struct args *args, struct eh2sframe_result *result,
     const char *path, const struct eh2sframe_error *why, struct run_output *output,
@@ -41,8 +54,7 @@ static bool run_report_result(const struct args *args, struct eh2sframe_result *
 		      : run_report_text(args, result, output, error);
 
 	return ok &&
-	       (!output->lines || report_table_add(&output->table, path, result,
-				      (int)why->status, error)) &&
+	       (!output->lines || run_report_line(why, result, path, output, error)) &&
 	       (args->verbosity < 0 ||
 		   eh2sframe_result_print(
 		       result, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error));
@@ -83,8 +95,7 @@ static bool run_report_one(const struct args *args, const char *path,
 	if (result)
 		cmd_patterns_note(args->patterns, run_unmatched, result);
 	/* The line of a table has nothing of the details. */
-	ok = result && (output->lines || eh2sframe_result_add_details(result, error)) &&
-	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
+	ok = result && (output->lines || eh2sframe_result_add_details(result, error));
 	if (ok)
 		run_report_judge(args, result, output, &why);
 	if (ok && why.status)
@@ -94,7 +105,7 @@ static bool run_report_one(const struct args *args, const char *path,
 	if (!ok && output->files && !report_files_fail(output->files, path, error, &why))
 		*error = why;
 	if (!ok && output->lines &&
-	    !report_table_add(&output->table, path, NULL, (int)error->status, &why))
+	    !report_table_add(&output->table, path, (int)error->status, NULL, &why))
 		*error = why;
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);

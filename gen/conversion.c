@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A conversion apart from its stages: its beginning, the section alone, its costs, and freeing all of it. */
+/* A conversion apart from its stages: its beginning, the section alone, and freeing all of it. */
 #include "gen/convert.h"
 
 #include <inttypes.h>
@@ -199,22 +199,6 @@ bool convert_write_section(
 	     install_commit(install, err);
 	newfile_abort(&install->output);
 	return ok;
-}
-
-/* The starts are filled in for an address that no version is out of reach of. */
-bool convert_costs(struct conversion *conv, struct err *err)
-{
-	struct wr *bytes = &conv->bytes;
-	uint64_t addr = conv->model.n_funcs ? conv->model.funcs[0].start : 0;
-	struct sf_view view;
-
-	sf_costs_deinit(&conv->report.costs);
-	/* The linker lays out the sections of an object again. */
-	if (conv->image->object)
-		return true;
-	return sf_place(&conv->model, &conv->encoding, addr, bytes, err) &&
-	       sf_view_open(bytes->data, bytes->size, addr, &view, err) &&
-	       sf_costs_read(&view, &conv->report.costs, err);
 }
 
 void convert_deinit(struct conversion *conv)

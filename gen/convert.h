@@ -63,9 +63,6 @@ ATTR_MUST_CHECK bool convert_worthwhile(const struct conversion *conv, struct er
 /* True if the output that was written is as small as options demand; else ERR_COVERAGE. */
 ATTR_MUST_CHECK bool convert_growth(const struct conversion *conv, struct err *err);
 
-/* Adds the cost of each FDE to the report of what was made. */
-ATTR_MUST_CHECK bool convert_costs(struct conversion *conv, struct err *err);
-
 /*
  * Makes the section's bytes for an address, in conv->bytes, proven; generates first if
  * need be. A section that the file has already is ignored.

@@ -92,7 +92,7 @@ EH2SFRAME_MUST_CHECK bool eh2sframe_check_json(const struct eh2sframe_check *che
 /* Texts about a result. */
 enum eh2sframe_text {
 	EH2SFRAME_TEXT_SUMMARY = 0, /* the line of a conversion */
-	/* As the verb report; "verbose": also every gap and cost. */
+	/* As the verb report; "verbose": also every gap. */
 	EH2SFRAME_TEXT_REPORT = 1,
 	EH2SFRAME_TEXT_GAPS = 2,   /* a line each */
 	EH2SFRAME_TEXT_METHOD = 3, /* how the section got in; nothing if not written */
@@ -105,10 +105,6 @@ enum eh2sframe_text {
 EH2SFRAME_MUST_CHECK bool eh2sframe_result_print(const struct eh2sframe_result *result,
     enum eh2sframe_text what, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error);
-
-/* Adds the cost of each FDE to the result: to its verbose text, and to its JSON. */
-EH2SFRAME_MUST_CHECK bool eh2sframe_result_add_costs(
-    struct eh2sframe_result *result, struct eh2sframe_error *error);
 
 /*
  * Adds to the result what only a report tells: what the file is, its sections, the rule of

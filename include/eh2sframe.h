@@ -120,7 +120,6 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
  * - no-pcrel, refresh, allow-unmatched, no-verify, derive: none
  * - method: auto, slack or grow
  * - optimize: none, share or size
- * - max-rows: a number from 2 to 65535
  * - object-sections: one, group or text
  * - exclude-section, exclude-symbol: a pattern as of glob(7); each call adds one
  * - min-coverage: per cent, from 0 to 100

@@ -56,11 +56,6 @@ struct survey {
 	struct err damage;	   /* what the decoder said of unreadable bytes */
 };
 
-const char *sf_check_name(enum sf_check check)
-{
-	return checks[check].name;
-}
-
 static void survey_note(struct survey *survey, enum sf_check check, uint64_t off)
 {
 	if (survey->breached & 1u << check)

@@ -35,8 +35,6 @@ enum sf_check {
 	    SF_N_CHECKS,
 };
 
-const char *sf_check_name(enum sf_check check);
-
 /*
  * Runs every check; on the first breach returns false with "CHECK-NAME: text, at
  * .sframe+0xOFF" (ERR_MALFORMED) and *failed set. failed may be NULL.

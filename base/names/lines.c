@@ -110,10 +110,8 @@ bool lines_kernel(char *line, struct line_function *function)
 		return false;
 	function->name = line + 2;
 	tab = strchr(function->name, '\t');
-	if (tab) {
+	if (tab)
 		*tab = '\0';
-		function->module = tab + 1;
-	}
 	return *function->name != '\0';
 }
 

@@ -14,7 +14,6 @@
 struct line_function {
 	uint64_t start, size; /* size 0: up to the next one (kernel) */
 	char *name;	      /* in the line, which is changed */
-	char *module; /* "[NAME]" of a module of the kernel; NULL: of the kernel itself */
 };
 
 /*
@@ -33,7 +32,7 @@ ATTR_MUST_CHECK bool lines_inner_pid(uint32_t pid, uint32_t *inner, struct err *
 /* Cuts the first line off *text and returns it; NULL behind the last one. */
 char *lines_next(char **text);
 
-/* Reads "ADDRESS TYPE NAME", and behind a tab the module. False unless it is code at another
+/* Reads "ADDRESS TYPE NAME"; the module behind a tab is passed over. False unless it is code at another
  * address than 0. */
 bool lines_kernel(char *line, struct line_function *function);
 /* Reads "ADDRESS SIZE NAME", both numbers in hexadecimal. False for another line. */

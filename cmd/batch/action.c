@@ -242,12 +242,11 @@ static bool action_report_only(const struct batch_job *job,
 	const struct args *args = job->args;
 	const bool lines = args_has_table(args);
 	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, error);
-	bool ok =
-	    result && (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
+	bool ok;
 
-	if (ok)
+	if (result)
 		*report = report_of_result(result, !lines || job->gate->path, error);
-	ok = ok && *report && action_judge(job, result, *report, error) &&
+	ok = *report && action_judge(job, result, *report, error) &&
 	     (lines || args->json || args->html ||
 		 eh2sframe_result_print(result,
 		     args->functions ? EH2SFRAME_TEXT_FUNCTIONS : EH2SFRAME_TEXT_REPORT,

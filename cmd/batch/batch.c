@@ -118,9 +118,13 @@ static const char *batch_done_word(const struct args *args)
 static bool batch_add(
     struct batch_run *run, json_t *object, bool keep, struct eh2sframe_error *err)
 {
+	const char *path = json_string_value(json_object_get(object, "path"));
+	const json_t *status = json_object_get(object, "status");
+
 	return (!object || report_gate_note(&run->gate, object, err)) &&
 	       (!object || !args_has_table(run->args) ||
-		   report_table_add_object(&run->table, object, err)) &&
+		   report_table_add(&run->table, path, (int)json_integer_value(status),
+		       object, err)) &&
 	       report_document_add(&run->report, object, keep, err);
 }
 

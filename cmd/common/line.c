@@ -133,67 +133,26 @@ static bool line_fail(const struct args_line *line, bool see, const char *text,
 	    see ? " --help" : "");
 }
 
-/* Finds the verb, or "tree", that an option was in earlier versions. NULL: it was none. */
-static const char *line_old_verb(const char *name)
-{
-	static const char *const old[][2] = {{"batch", "tree"}, {"tree", "tree"},
-	    {"section-only", "section"}, {"section-address", "section"},
-	    {"report-diff", "diff"}, {"check-code", "check"}};
-
-	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
-		if (!strcmp(name, old[i][0]))
-			return old[i][1];
-	return args_find_use(false, name) ? args_find_use(false, name)->name : NULL;
-}
-
-/* Refuses an option that is a verb now. value is from its "=" on, or "". */
-static bool line_is_verb(const struct args_line *line, const char *name,
-    const char *value, const char *verb, struct eh2sframe_error *error)
-{
-	const bool tree = !strcmp(verb, "tree");
-	const struct args_use *below = args_find_use(line->tree, verb);
-	const bool there = line->named && (tree ? line->tree : below == line->use);
-	const char *form = strcmp(verb, "report") != 0 ? ""
-			   : !strcmp(value, "=json")   ? "--json"
-			   : !strcmp(value, "=html")   ? "--html"
-						       : "";
-	const bool has_form =
-	    *form && line->named && args_goes_with(args_find_option(form + 2), line->use);
-	char text[LINE_TEXT_SIZE];
-
-	if (there)
-		snprintf(text, sizeof(text),
-		    "no option --%s, because the verb is given already%s%s%s", name,
-		    *form ? "; did you mean " : "", form, *form ? "?" : "");
-	else if (has_form)
-		snprintf(
-		    text, sizeof(text), "no option --%s; did you mean %s?", name, form);
-	else
-		snprintf(text, sizeof(text),
-		    "no option --%s; did you mean the verb %s%s%s?", name,
-		    tree    ? "tree VERB"
-		    : below ? below->name
-			    : verb,
-		    *form ? " with " : "", form);
-	return line_fail(line, false, text, error);
-}
-
 /* Refuses an option that the use does not have; option is NULL when no use has it. name is without dashes. */
 static bool line_no_option(const struct args_line *line, const char *dashes,
     const char *name, const struct args_option *option, struct eh2sframe_error *error)
 {
 	const char *like = args_like_option(name, line->use);
+	const bool verb = !line->named && args_find_use(false, name);
 	char text[LINE_TEXT_SIZE], uses[ARGS_LIST_SIZE];
 
 	if (option)
 		snprintf(text, sizeof(text), "no option %s%s (it goes with %s)", dashes,
 		    name, args_uses_text(option, uses));
+	else if (verb)
+		snprintf(text, sizeof(text), "no option %s%s; did you mean the verb %s?",
+		    dashes, name, name);
 	else if (like)
 		snprintf(text, sizeof(text), "unknown option %s%s; did you mean --%s?",
 		    dashes, name, like);
 	else
 		snprintf(text, sizeof(text), "unknown option %s%s", dashes, name);
-	return line_fail(line, option || !like, text, error);
+	return line_fail(line, option || (!verb && !like), text, error);
 }
 
 /* Refuses the letter at which getopt returned ? or :. */
@@ -218,14 +177,8 @@ static bool line_is_long(const struct args_line *line, int opt, const char *word
 
 	word += strlen("--");
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
-	if (!found || strcmp(args_options[found - LINE_OPTION].name, name) != 0) {
-		const char *verb = line_old_verb(name);
-
-		return verb ? line_is_verb(
-				  line, name, word + strcspn(word, "="), verb, error)
-			    : line_no_option(
-				  line, "--", name, args_find_option(name), error);
-	}
+	if (!found || strcmp(args_options[found - LINE_OPTION].name, name) != 0)
+		return line_no_option(line, "--", name, args_find_option(name), error);
 	if (opt >= LINE_OPTION)
 		return true;
 	snprintf(text, sizeof(text),

@@ -18,17 +18,18 @@ void report_table_deinit(struct report_table *table)
 	*table = (struct report_table){0};
 }
 
-static json_int_t table_count(
-    const struct eh2sframe_result *result, enum eh2sframe_count which)
+bool report_table_add(struct report_table *table, const char *path, int status,
+    const json_t *file, struct eh2sframe_error *error)
 {
-	const uint64_t count = eh2sframe_result_count(result, which);
+	const json_t *code = json_object_get(file, "code");
+	struct report_row row = {.status = status, .counted = code != NULL};
 
-	return count < INT64_MAX ? (json_int_t)count : INT64_MAX;
-}
-
-static bool table_add(struct report_table *table, struct report_row row, const char *path,
-    struct eh2sframe_error *error)
-{
+	if (!report_code_add(&row.code, code, error) ||
+	    !report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
+		&row.gaps, error) ||
+	    !report_add_count(
+		json_object_get(file, "sizes"), ".sframe", &row.sframe, error))
+		return false;
 	if (!vec_reserve(&table->list, &table->cap, table->n + 1))
 		return cmd_fail_nomem(error);
 	row.path = strdup(path);
@@ -36,43 +37,6 @@ static bool table_add(struct report_table *table, struct report_row row, const c
 		return cmd_fail_nomem(error);
 	table->list[table->n++] = row;
 	return true;
-}
-
-bool report_table_add_object(
-    struct report_table *table, const json_t *file, struct eh2sframe_error *error)
-{
-	const json_t *code = json_object_get(file, "code");
-	struct report_row row = {
-	    .status = (int)json_integer_value(json_object_get(file, "status")),
-	    .counted = code != NULL};
-
-	return report_code_add(&row.code, code, error) &&
-	       report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
-		   &row.gaps, error) &&
-	       report_add_count(
-		   json_object_get(file, "sizes"), ".sframe", &row.sframe, error) &&
-	       table_add(
-		   table, row, json_string_value(json_object_get(file, "path")), error);
-}
-
-bool report_table_add(struct report_table *table, const char *path,
-    const struct eh2sframe_result *result, int status, struct eh2sframe_error *error)
-{
-	struct report_row row = {.status = status, .counted = result};
-
-	if (result) {
-		row.code = (struct report_code){
-		    .with_cfi = table_count(result, EH2SFRAME_COUNT_CODE_BYTES),
-		    .covered = table_count(result, EH2SFRAME_COUNT_COVERED_BYTES),
-		    .plt_template = table_count(result, EH2SFRAME_COUNT_TEMPLATE_BYTES),
-		    .derived = table_count(result, EH2SFRAME_COUNT_DERIVED_BYTES),
-		    .executable = table_count(result, EH2SFRAME_COUNT_EXECUTABLE_BYTES),
-		    .outermost = table_count(result, EH2SFRAME_COUNT_OUTERMOST_BYTES),
-		};
-		row.gaps = table_count(result, EH2SFRAME_COUNT_FUNCTIONS_WITH_GAPS);
-		row.sframe = table_count(result, EH2SFRAME_COUNT_SECTION_SIZE);
-	}
-	return table_add(table, row, path, error);
 }
 
 /* Orders rows, the worst first. Files that have no counts come last. */

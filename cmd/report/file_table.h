@@ -19,13 +19,9 @@ struct report_table {
 
 void report_table_deinit(struct report_table *table);
 
-/* Adds a file: its result, or NULL, and the status that it leads to. EH2SFRAME_NO_MEMORY. */
+/* Adds a file: its object, or NULL, and the status that it leads to. EH2SFRAME_INPUT, EH2SFRAME_NO_MEMORY. */
 ATTR_MUST_CHECK bool report_table_add(struct report_table *table, const char *path,
-    const struct eh2sframe_result *result, int status, struct eh2sframe_error *error);
-
-/* Adds a file: its object. EH2SFRAME_INPUT, EH2SFRAME_NO_MEMORY. */
-ATTR_MUST_CHECK bool report_table_add_object(
-    struct report_table *table, const json_t *file, struct eh2sframe_error *error);
+    int status, const json_t *file, struct eh2sframe_error *error);
 
 /* Prints one line for each of the first files, 0: all, those with the most bytes of code
  * without rows first; and the totals. Sorts the table. */

@@ -165,8 +165,7 @@ static bool html_cut(const json_t *file)
 }
 
 /* Members that the page does not show. */
-static const char *const html_unseen[] = {
-    "costs", "unmatched", "other_sources", "not_by_cfi"};
+static const char *const html_unseen[] = {"unmatched", "other_sources", "not_by_cfi"};
 
 /* Tells if a file has none of them, and no text to cut, because most need not be parsed. */
 static bool html_is_plain(const char *text, bool cut)

@@ -125,9 +125,6 @@ void report_document_sort(struct report_document *report);
 ATTR_MUST_CHECK bool report_document_write(struct report_document *report,
     struct print_out *out, bool html, struct eh2sframe_error *err);
 
-/* Returns the member "summary", which the caller owns. NULL: memory ran out. */
-json_t *report_summary_object(const struct report_document *report);
-
 /* The parts of a document, as write.c writes them. put writes JSON, as fputs does; summary may be NULL. */
 typedef int report_put_fn(const char *text, FILE *out);
 void report_write_head(const char *summary, report_put_fn *put, FILE *out);

@@ -105,7 +105,7 @@ json_t *report_sort_members(json_t *object)
 }
 
 /* Readers see the summary first, so it has this order. */
-json_t *report_summary_object(const struct report_document *report)
+static json_t *report_summary_object(const struct report_document *report)
 {
 	static const char *const converted[] = {"counts", "sizes", "code", "refused"};
 	const struct report_sums *sums = &report->sums;

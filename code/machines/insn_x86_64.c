@@ -242,7 +242,7 @@ static uint8_t x86_n_operands(const ZydisDecodedInstruction *decoded)
 	return decoded->operand_count;
 }
 
-bool code_x86_read_any(const uint8_t *code, uint64_t size, struct x86_insn *x)
+static bool x86_decode(const uint8_t *code, uint64_t size, struct x86_insn *x)
 {
 	ZydisDecoder decoder;
 	ZydisDecoderContext context;
@@ -258,7 +258,6 @@ bool code_x86_read_any(const uint8_t *code, uint64_t size, struct x86_insn *x)
 	if (x->decoded.mnemonic == ZYDIS_MNEMONIC_JKZD ||
 	    x->decoded.mnemonic == ZYDIS_MNEMONIC_JKNZD)
 		return false;
-	x->told = false;
 	x->n_operands = x86_n_operands(&x->decoded);
 	return x->n_operands == 0 ||
 	       ZYAN_SUCCESS(ZydisDecoderDecodeOperands(
@@ -290,32 +289,38 @@ static bool x86_is_strange(const ZydisDecodedInstruction *decoded)
 	}
 }
 
-void code_x86_effects(const struct x86_insn *x)
+/* Fills in x->insn from what Zydis read. */
+static void x86_effects(const struct x86_insn *x)
 {
 	const ZydisAccessedFlags *flags = x->decoded.cpu_flags;
 	struct code_insn *insn = x->insn;
-	bool plain, has_exact;
+	bool branches, has_exact;
 
 	insn->length = x->decoded.length;
-	if (x->told)
-		return;
 	insn->ends_compare =
 	    flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined) &
 			 (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
-	/* The reader of common instructions names those alone that have more than operands say. */
-	plain = x->decoded.mnemonic == ZYDIS_MNEMONIC_INVALID;
-	if (code_x86_control(x))
-		plain = true;
-	else if (!plain)
+	branches = code_x86_control(x);
+	if (!branches)
 		code_x86_exact(x);
 	has_exact = insn->n_effects != 0;
 	x86_writes(x, !has_exact);
 	if (has_exact) {
 		x86_tells(insn);
-	} else if (!plain) {
+	} else if (!branches) {
 		x86_writes_more(x);
 		x86_writes_elsewhere(x);
 	}
+}
+
+bool code_x86_read_any(const uint8_t *code, uint64_t size, struct x86_insn *x)
+{
+	if (!x86_decode(code, size, x))
+		return false;
+	/* Zero bytes are "add %al,(%rax)". */
+	x->insn->strange = x86_is_strange(&x->decoded) || (!code[0] && !code[1]);
+	x86_effects(x);
+	return true;
 }
 
 uint64_t code_x86_64_version(void)
@@ -330,18 +335,12 @@ bool code_insn_x86_64(
 
 	x.pc = pc;
 	x.insn = insn;
-	if (code_x86_read_common(code, size, &x)) {
-		/* Zero bytes are "add %al,(%rax)". */
-		insn->strange = !code[0] && !code[1];
-	} else {
-		/* The common reader may have noted effects before it met what it does not know. */
-		code_insn_clear(insn);
-		if (!code_x86_read_any(code, size, &x)) {
-			insn->length = code_x86_vex_length(code, size);
-			return insn->length != 0;
-		}
-		insn->strange = x86_is_strange(&x.decoded);
-	}
-	code_x86_effects(&x);
-	return true;
+	if (code_x86_read_common(code, size, &x))
+		return true;
+	/* The common reader may have noted effects before it met what it does not know. */
+	code_insn_clear(insn);
+	if (code_x86_read_any(code, size, &x))
+		return true;
+	insn->length = code_x86_vex_length(code, size);
+	return insn->length != 0;
 }

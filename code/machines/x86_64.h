@@ -14,20 +14,16 @@ struct x86_insn {
 	/* The first n_operands of those that the instruction has. */
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	uint8_t n_operands;
-	bool told; /* insn has all effects, and there are no operands */
 	uint64_t pc;
 	struct code_insn *insn;
 };
 
 /*
- * The two readers: of the instructions that most code consists of, and by Zydis of all. False: the
- * bytes are none of them, or they are not described.
+ * The two readers, which fill in x->insn: of the instructions that most code consists of, and by Zydis of
+ * all. False: the bytes are none of them, or they are not described. The first needs x->pc alone.
  */
-bool code_x86_read_common(const uint8_t *code, uint64_t size, struct x86_insn *x);
+bool code_x86_read_common(const uint8_t *code, uint64_t size, const struct x86_insn *x);
 bool code_x86_read_any(const uint8_t *code, uint64_t size, struct x86_insn *x);
-
-/* Fills in x->insn from what a reader read. */
-void code_x86_effects(const struct x86_insn *x);
 
 /* The number of the 64-bit register that reg is, or is a part of. */
 uint8_t code_x86_reg(ZydisRegister reg);
@@ -54,6 +50,9 @@ struct code_effect *code_x86_set(
 
 /* Writes value (a register, or CODE_NO_REG) below the stack pointer and moves it there. */
 void code_x86_push(const struct x86_insn *x, uint8_t value, uint8_t width);
+
+/* Reads the top of the stack into dst, or moves the stack pointer there. */
+void code_x86_pop(const struct x86_insn *x, uint8_t dst, uint8_t width);
 
 /* The effects of an instruction that has effects of its own. */
 void code_x86_exact(const struct x86_insn *x);

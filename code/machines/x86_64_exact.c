@@ -2,7 +2,7 @@
 /* x86-64: the instructions that move frames and saved registers around, with exact effects. */
 #include "code/machines/x86_64.h"
 
-static void x86_pop(const struct x86_insn *x, uint8_t dst, uint8_t width)
+void code_x86_pop(const struct x86_insn *x, uint8_t dst, uint8_t width)
 {
 	struct code_effect *effect = code_effect_add(x->insn, CODE_LOAD, dst);
 
@@ -32,7 +32,7 @@ static void x86_insn_pop(const struct x86_insn *x)
 	const ZydisDecodedOperand *operand = &x->operands[0];
 
 	if (code_x86_is_reg(operand, 64)) {
-		x86_pop(x, code_x86_reg(operand->reg.value), 8);
+		code_x86_pop(x, code_x86_reg(operand->reg.value), 8);
 		return;
 	}
 	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -40,7 +40,7 @@ static void x86_insn_pop(const struct x86_insn *x)
 		x->insn->writes |= UINT32_C(1) << X86_RSP;
 		return;
 	}
-	x86_pop(x, CODE_SCRATCH, (uint8_t)(x->decoded.operand_width / 8));
+	code_x86_pop(x, CODE_SCRATCH, (uint8_t)(x->decoded.operand_width / 8));
 	/* The operand's address is computed after the stack pointer moved. */
 	if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
 		(void)code_x86_access(x, operand, CODE_STORE, CODE_SCRATCH);
@@ -51,7 +51,7 @@ static void x86_insn_leave(const struct x86_insn *x)
 {
 	code_x86_set(x, X86_RSP, X86_RBP, 0);
 	if (x->decoded.operand_width == 64) {
-		x86_pop(x, X86_RBP, 8);
+		code_x86_pop(x, X86_RBP, 8);
 		return;
 	}
 	code_x86_set(x, X86_RSP, X86_RSP, 2);

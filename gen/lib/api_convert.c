@@ -63,15 +63,6 @@ bool eh2sframe_result_check(
 	return api_return(ok, &err, error);
 }
 
-bool eh2sframe_result_add_costs(
-    struct eh2sframe_result *result, struct eh2sframe_error *error)
-{
-	struct err err = {0};
-	bool ok = api_given(result, &err) && convert_costs(&result->conv, &err);
-
-	return api_return(ok, &err, error);
-}
-
 bool eh2sframe_result_section(struct eh2sframe_result *result, uint64_t address,
     void **bytes, size_t *size, struct eh2sframe_error *error)
 {

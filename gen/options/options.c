@@ -10,7 +10,6 @@
 #include "base/stream.h"
 #include "base/task.h"
 #include "base/vec.h"
-#include "sframe/compact/compact.h"
 
 enum { OPTIONS_MAX_JOBS = 1024 };
 
@@ -38,7 +37,6 @@ enum option_id {
 	OPTION_MIN_COVERAGE_OF,
 	OPTION_MAX_GROWTH,
 	OPTION_MAX_SIZE,
-	OPTION_MAX_ROWS,
 	OPTION_JOBS,
 	OPTION_SOURCE,
 	OPTION_DEBUG_FILE,
@@ -71,7 +69,6 @@ static const struct {
     {"min-coverage-of", OPTION_MIN_COVERAGE_OF, true, {"cfi", "text"}},
     {"max-growth", OPTION_MAX_GROWTH, true, {NULL}},
     {"max-size", OPTION_MAX_SIZE, true, {NULL}},
-    {"max-rows", OPTION_MAX_ROWS, true, {NULL}},
     {"jobs", OPTION_JOBS, true, {NULL}},
     {"source", OPTION_SOURCE, true, {NULL}},
     {"debug-file", OPTION_DEBUG_FILE, true, {NULL}},
@@ -299,9 +296,6 @@ static bool options_apply(struct options *options, enum option_id id, const char
 	case OPTION_ALLOW_UNMATCHED:
 		options->allow_unmatched = true;
 		return true;
-	case OPTION_MAX_ROWS:
-		return options_number("--max-rows=", value, SF_COMPACT_ROWS_MIN,
-		    SF_COMPACT_ROWS_MAX, &options->max_rows, err);
 	case OPTION_JOBS:
 		return options_number(
 		    "-j ", value, 1, OPTIONS_MAX_JOBS, &options->jobs, err);
@@ -360,8 +354,6 @@ bool options_check(const struct options *options, struct err *err)
 		return false;
 	if (!options->pcrel && options->format != 2)
 		return err_set(err, ERR_USAGE, "--no-pcrel goes with --format=2");
-	if (options->max_rows != SF_COMPACT_ROWS && !options->optimize_size)
-		return err_set(err, ERR_USAGE, "--max-rows goes with --optimize=size");
 	if (!options->prove && options->witness != WITNESS_OWN)
 		return err_set(err, ERR_USAGE,
 		    "--witness says what a proof compares with, and --no-verify leaves "
@@ -383,7 +375,6 @@ void options_init(struct options *options)
 	    .pcrel = true,
 	    .method = METHOD_AUTO,
 	    .share = true,
-	    .max_rows = SF_COMPACT_ROWS,
 	    .sources = SOURCE_DEFAULT,
 	    .prove = true,
 	    .jobs = task_processors(),

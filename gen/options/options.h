@@ -61,7 +61,6 @@ struct options {
 	bool share;	    /* "optimize": share, and what includes it */
 	bool optimize_size; /* "optimize": size */
 	bool optimize_given;
-	uint32_t max_rows; /* "optimize": size: of an FDE */
 	enum method method;
 	bool refresh;
 	bool prove; /* less "no-verify" */

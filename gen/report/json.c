@@ -310,19 +310,6 @@ static json_t *section_of(const void *context, size_t i)
 	    place(report, section->start), "size", report_json_count(section->size));
 }
 
-static json_t *cost_of(const void *context, size_t i)
-{
-	const struct report *report = context;
-	const struct sf_cost *cost = &report->costs.list[i];
-	json_t *object = json_pack("{so sI sI sI sI sI}", "start",
-	    report_json_address(cost->start), "size", report_json_count(cost->size),
-	    "rows", report_json_count(cost->n_rows), "index",
-	    report_json_count(cost->index_bytes), "row_bytes",
-	    report_json_count(cost->row_bytes), "users", report_json_count(cost->users));
-
-	return named(object, report, cost->start);
-}
-
 static json_t *producers_of(const struct report_details *details)
 {
 	json_t *array = json_array();
@@ -393,11 +380,8 @@ static bool put_extras(struct report_json *json, const struct report *report)
 	    !report_json_list(
 		json, report, "corrections", report->input->corrections.n, correction_of))
 		return false;
-	if (report->coverage.n_beyond && !report_json_list(json, report, "not_by_cfi",
-					     report->coverage.n_beyond, beyond_of))
-		return false;
-	return !report->costs.n ||
-	       report_json_list(json, report, "costs", report->costs.n, cost_of);
+	return !report->coverage.n_beyond || report_json_list(json, report, "not_by_cfi",
+						 report->coverage.n_beyond, beyond_of);
 }
 
 bool report_json_result(

@@ -302,5 +302,4 @@ void report_deinit(struct report *report)
 {
 	details_deinit(report);
 	coverage_deinit(&report->coverage);
-	sf_costs_deinit(&report->costs);
 }

@@ -18,7 +18,6 @@
 #include "gen/verify/lint_eh_frame.h"
 #include "gen/verify/verify.h"
 #include "sframe/compact/compact.h"
-#include "sframe/cost.h"
 #include "sframe/encode.h"
 
 enum report_kind {
@@ -93,7 +92,6 @@ struct report {
 	struct report_details details;	/* empty unless asked for */
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
-	struct sf_costs costs;		 /* empty unless asked for */
 	struct sf_compact_stats compact; /* all 0 with --optimize=none, and for objects */
 	uint64_t sframe_size;		 /* bytes */
 	size_t n_funcs, n_rows;		 /* in the section */

@@ -314,19 +314,6 @@ void report_method(const struct insert_plan *plan, const char *indent, FILE *out
 	fprintf(out, "%smethod: %s\n", indent, method_name(plan->method));
 }
 
-static void report_cost(
-    const struct report *report, const struct sf_cost *cost, FILE *out)
-{
-	fprintf(out,
-	    "    cost: 0x%" PRIx64 "..0x%" PRIx64 " %" PRIu32 " + %" PRIu32
-	    " bytes, %" PRIu32 " row%s",
-	    cost->start, cost->start + cost->size, cost->index_bytes, cost->row_bytes,
-	    cost->n_rows, num_s(cost->n_rows));
-	if (cost->users > 1)
-		fprintf(out, ", shared by %" PRIu32, cost->users);
-	report_name(report, cost->start, out);
-}
-
 /* More producers would fill the screen. */
 enum { REPORT_TEXT_PRODUCERS = 3 };
 
@@ -370,8 +357,6 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 		report_misread(report, out);
 		report_source_pieces(report, out);
 	}
-	for (size_t i = 0; verbose && i < report->costs.n; i++)
-		report_cost(report, &report->costs.list[i], out);
 }
 
 /* Prints one record, and where it is. */

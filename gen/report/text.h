@@ -20,7 +20,7 @@ void report_bars(const struct report *report, FILE *out);
  * gives. All need the details. */
 void report_functions(const struct report *report, FILE *out);
 
-/* Prints a report; verbose adds the name and place of every gap, and what each FDE costs. */
+/* Prints a report; verbose adds the name and place of every gap. */
 void report_text(const struct report *report, bool verbose, FILE *out);
 
 /* Prints one line per gap, as -v does while converting. */

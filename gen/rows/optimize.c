@@ -111,7 +111,7 @@ bool optimize_model(const struct optimize_input *input, struct sf_section *secti
 	const struct between between = {
 	    arch_find(image->ehdr.e_machine, image->big_endian), &window};
 	struct sf_compact_options fusing = {.version = input->options->format,
-	    .max_rows = input->options->max_rows,
+	    .max_rows = SF_COMPACT_ROWS,
 	    .is_padding = range_is_padding,
 	    .context = &between,
 	    .jobs = input->options->jobs};

@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-size_t json_text_utf8(const char *bytes)
+/* The bytes of the UTF-8 character at text, "RFC 3629, 4"; 0 when it is none. */
+static size_t json_text_utf8(const char *bytes)
 {
 	const unsigned char *text = (const unsigned char *)bytes;
 	static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000};

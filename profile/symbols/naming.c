@@ -381,7 +381,7 @@ static bool naming_table(const struct profile *profile,
 	if (!here)
 		return true;
 	if (first->kind == PROFILE_FRAME_KERNEL)
-		return table_read_kernel(table, err);
+		return table_read_kernel("/proc/kallsyms", table, err);
 	return table_read_jit(first->pid, table, err);
 }
 

@@ -38,11 +38,9 @@ ATTR_MUST_CHECK bool table_read_file(struct table *table, struct err *err);
 /* Reads the starts of functions in .eh_frame of the module that was read, once. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_starts(struct table *table, struct err *err);
 
-/* Reads lines of ADDRESS TYPE NAME; text ends with NUL and is changed. ERR_NOMEM. */
-ATTR_MUST_CHECK bool table_read_kernel_lines(
-    char *text, struct table *table, struct err *err);
-/* Reads /proc/kallsyms. No names when it shows no addresses. ERR_NOMEM. */
-ATTR_MUST_CHECK bool table_read_kernel(struct table *table, struct err *err);
+/* Reads /proc/kallsyms, which is path. No names when it shows no addresses. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_read_kernel(
+    const char *path, struct table *table, struct err *err);
 
 /* Reads perf-PID.map of process pid, from /tmp or from the process's own. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_jit(uint32_t pid, struct table *table, struct err *err);

@@ -9,10 +9,15 @@
 #include "profile/owner.h"
 #include "profile/symbols/naming_table.h"
 
-bool table_read_kernel_lines(char *text, struct table *table, struct err *err)
+bool table_read_kernel(const char *path, struct table *table, struct err *err)
 {
 	struct line_function function;
+	size_t size;
+	char *text;
 
+	if (!lines_read(path, &table->text, &size, err))
+		return false;
+	text = table->text;
 	for (char *line; (line = lines_next(&text));) {
 		struct symbol symbol = {0};
 
@@ -27,14 +32,6 @@ bool table_read_kernel_lines(char *text, struct table *table, struct err *err)
 	}
 	symbols_sort(&table->symbols);
 	return true;
-}
-
-bool table_read_kernel(struct table *table, struct err *err)
-{
-	size_t size;
-
-	return lines_read("/proc/kallsyms", &table->text, &size, err) &&
-	       (!table->text || table_read_kernel_lines(table->text, table, err));
 }
 
 bool table_read_jit(uint32_t pid, struct table *table, struct err *err)

@@ -18,9 +18,7 @@
 
 enum {
 	SF_COMPACT_PADDING_MAX = 15, /* bytes of code without an FDE */
-	SF_COMPACT_ROWS = 32,	     /* of a piece, unless told otherwise */
-	SF_COMPACT_ROWS_MIN = 2,
-	SF_COMPACT_ROWS_MAX = 65535, /* what version 3 can count */
+	SF_COMPACT_ROWS = 32,	     /* of a piece: a reader goes over them one by one */
 };
 
 /* Code that no piece may cover, because something else owns it. An empty range is a

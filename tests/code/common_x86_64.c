@@ -15,8 +15,8 @@
 static uint64_t n_common, n_read;
 static unsigned int n_wrong;
 
-static bool read_by(bool (*reader)(const uint8_t *, uint64_t, struct x86_insn *),
-    const uint8_t *code, uint64_t size, struct code_insn *insn)
+static bool read_by(
+    bool zydis, const uint8_t *code, uint64_t size, struct code_insn *insn)
 {
 	struct x86_insn x = {.pc = 0x400000, .insn = insn};
 
@@ -25,10 +25,8 @@ static bool read_by(bool (*reader)(const uint8_t *, uint64_t, struct x86_insn *)
 	memset(x.operands, 0xa5, sizeof(x.operands));
 	memset(insn, 0, sizeof(*insn));
 	insn->via = CODE_NO_REG;
-	if (!reader(code, size, &x))
-		return false;
-	code_x86_effects(&x);
-	return true;
+	return zydis ? code_x86_read_any(code, size, &x)
+		     : code_x86_read_common(code, size, &x);
 }
 
 static bool effects_same(const struct code_effect *a, const struct code_effect *b)
@@ -57,10 +55,10 @@ static void compare(const uint8_t *code, uint64_t size)
 	struct code_insn common, any;
 
 	n_read++;
-	if (!read_by(code_x86_read_common, code, size, &common))
+	if (!read_by(false, code, size, &common))
 		return;
 	n_common++;
-	if (read_by(code_x86_read_any, code, size, &any) && insns_same(&common, &any))
+	if (read_by(true, code, size, &any) && insns_same(&common, &any))
 		return;
 	if (++n_wrong > 20)
 		return;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "tests/shared/qemu_log.h"
+
 /* The number after prefix; -1 when the name is another. */
 static int numbered(const char *name, size_t length, char prefix)
 {
@@ -208,24 +210,6 @@ const struct effects_machine *effects_machine_named(const char *name)
 	return NULL;
 }
 
-/* At most 16 digits. */
-static uint64_t hexadecimal(const char *text)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < 16; i++) {
-		const char c = text[i];
-
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			break;
-	}
-	return value;
-}
-
 static void read_line(
     const struct effects_machine *machine, const char *line, struct effects_state *state)
 {
@@ -242,7 +226,7 @@ static void read_line(
 			name--;
 		reg = machine->reg(name, (size_t)(end - name));
 		if (reg != CODE_NO_REG) {
-			state->regs[reg] = hexadecimal(equals + 1);
+			state->regs[reg] = qemu_hexadecimal(equals + 1);
 			state->have |= UINT64_C(1) << reg;
 		}
 		line = equals + 1;
@@ -265,7 +249,7 @@ bool effects_log_next(
 			inside = true;
 		}
 		if (inside && (pc = strstr(line, machine->pc)) != NULL)
-			state->pc = hexadecimal(pc + strlen(machine->pc));
+			state->pc = qemu_hexadecimal(pc + strlen(machine->pc));
 		if (inside && !begins &&
 		    !strncmp(line, machine->end, strlen(machine->end)))
 			return true;

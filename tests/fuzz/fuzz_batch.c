@@ -58,6 +58,7 @@ static void read_messages(const uint8_t *data, size_t size)
 	bool ended = false;
 	json_t *report;
 	size_t file;
+	FILE *out;
 
 	FUZZ_ASSERT(report_document_init(&document, &error), "%s", error.text);
 	while (!ended) {
@@ -68,9 +69,9 @@ static void read_messages(const uint8_t *data, size_t size)
 		    worker.n);
 	}
 	report_document_sort(&document);
-	report = report_summary_object(&document);
-	FUZZ_ASSERT(report, "no %s", "summary");
-	json_decref(report);
+	out = fopen("/dev/null", "w");
+	FUZZ_ASSERT(out && report_write_all(&document, fputs, out), "no %s", "document");
+	fclose(out);
 	report_document_deinit(&document);
 	close(worker.fd);
 	free(worker.bytes);

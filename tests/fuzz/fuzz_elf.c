@@ -248,7 +248,7 @@ static void by_choice(const uint8_t *data, size_t size)
 	} else {
 		CHOOSE(words, &choice, "", "--method=slack", "--method=grow");
 		CHOOSE(words, &choice, "", "--optimize=none", "--optimize=size",
-		    "--optimize=size --max-rows=3");
+		    "--optimize=share");
 	}
 	CHOOSE(words, &choice, "", "--exclude-symbol=*a* --allow-unmatched");
 	refresh = *CHOOSE(words, &choice, "", "--refresh");

@@ -24,7 +24,7 @@ sframe: base
 sframe/compact: base sframe
 code: base
 code/machines: . code
-gen/options: base sframe sframe/compact
+gen/options: base sframe
 gen/arch: cfi code sframe
 gen/elf: . base cfi gen/arch
 gen/elf/object: base cfi gen/arch gen/elf sframe

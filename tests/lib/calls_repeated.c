@@ -183,8 +183,7 @@ static bool call_contents(
 static bool call_words(
     struct subject *subject, struct bytes *got, struct eh2sframe_error *error)
 {
-	bool ok = eh2sframe_result_add_costs(subject->result, error) &&
-		  eh2sframe_result_add_details(subject->result, error);
+	bool ok = eh2sframe_result_add_details(subject->result, error);
 
 	for (int what = 0; ok && what <= EH2SFRAME_TEXT_FUNCTIONS; what++)
 		ok = eh2sframe_result_print(

@@ -18,7 +18,7 @@ static void wrong_options(void)
 {
 	static const char *const pairs[][2] = {{"format", "4"}, {"format", NULL},
 	    {"refresh", "yes"}, {"json", NULL}, {"", NULL}, {"jobs", "0"},
-	    {"max-rows", "x"}, {"min-coverage", "50,5"}, {"witness", ""}};
+	    {"min-coverage", "50,5"}, {"witness", ""}};
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_error error;
 
@@ -93,9 +93,8 @@ static void wrong_calls(const char *path)
 	wants(!eh2sframe_result_print(
 		  result, (enum eh2sframe_text)99, bytes_add, &(struct bytes){0}, &error),
 	    &error, EH2SFRAME_USAGE, "a text unknown");
-	check(eh2sframe_result_add_costs(result, &error) &&
-		  eh2sframe_result_json(
-		      result, true, EH2SFRAME_DONE, bytes_add, &got, &error) &&
+	check(eh2sframe_result_json(
+		  result, true, EH2SFRAME_DONE, bytes_add, &got, &error) &&
 		  got.size,
 	    "JSON");
 	bytes_free(&got);
@@ -265,7 +264,6 @@ static void null_handles(void)
 	REFUSED(eh2sframe_convert(NULL, NULL, &error));
 	REFUSED(eh2sframe_convert(NULL, null, &error));
 	REFUSED(eh2sframe_result_check(NULL, &error));
-	REFUSED(eh2sframe_result_add_costs(NULL, &error));
 	REFUSED(eh2sframe_result_add_details(NULL, &error));
 	REFUSED(eh2sframe_result_section(NULL, 0, bytes, &got.size, &error));
 	REFUSED(eh2sframe_result_section_path(NULL, 0, null, &error));

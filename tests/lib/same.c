@@ -258,8 +258,7 @@ static void words(const char *command, const char *path, const struct bytes *byt
 
 	file = eh2sframe_open_memory(bytes->data, bytes->size, path, verbose, &error);
 	result = eh2sframe_convert(file, NULL, &error);
-	ok = eh2sframe_result_add_costs(result, &error) &&
-	     eh2sframe_result_add_details(result, &error) &&
+	ok = eh2sframe_result_add_details(result, &error) &&
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &got, &error);
 	said(ok, &got, "report", command, "report -v", path);
@@ -309,7 +308,7 @@ void test_same(const char *command, const char *path)
 	    {"", ""},
 	    {"format=1", " --format=1"},
 	    {"format=3 jobs=2", " --format=3 -j2"},
-	    {"optimize=size max-rows=8", " --optimize=size --max-rows=8"},
+	    {"optimize=size", " --optimize=size"},
 	    {"format=2 no-pcrel optimize=none", " --format=2 --no-pcrel --optimize=none"},
 	    {"exclude-symbol=*a* exclude-section=.plt* method=grow",
 		" --exclude-symbol=*a* --exclude-section=.plt* --method=grow"},

@@ -3,24 +3,7 @@
 #include <string.h>
 
 #include "tests/oracle/step_guest.h"
-
-/* At most 16 digits. */
-static uint64_t hexadecimal(const char *text)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < 16; i++) {
-		char c = text[i];
-
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			break;
-	}
-	return value;
-}
+#include "tests/shared/qemu_log.h"
 
 /* The number in a name of a letter and two digits; -1 for other names. */
 static int number_of(const char *name, char letter)
@@ -60,7 +43,7 @@ static void read_all(
 		int n = reg(p - 3);
 
 		if (n >= 0)
-			values[n] = hexadecimal(p + 1);
+			values[n] = qemu_hexadecimal(p + 1);
 	}
 }
 

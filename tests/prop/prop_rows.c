@@ -377,8 +377,7 @@ static void line_run(struct program *p, struct found *found)
 	    .bytes = code_bytes(),
 	    .size = CODE_SIZE,
 	    .ehdr = {.e_machine = arch->elf_machine}};
-	struct options options = {.format = run.version,
-	    .max_rows = (uint32_t)(SF_COMPACT_ROWS_MIN + program_random(p, 31))};
+	struct options options = {.format = run.version};
 	const struct symbols symbols = {0};
 	const struct policy policy = {
 	    .arch = arch, .image = &image, .symbols = &symbols, .options = &options};

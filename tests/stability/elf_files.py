@@ -25,9 +25,6 @@ class Numbers:
         self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
         return (self.state >> 33) % n
 
-    def one_of(self, values):
-        return values[self.below(len(values))]
-
 
 def uleb(value):
     out = bytearray()

@@ -138,7 +138,7 @@ function dataRatio(sframe, sections) {
 	return bytes ? (sframe / bytes).toFixed(2) + ' of ' + (names.length ? names.join(', ') + ' and ' : '') + last : '';
 }
 
-// What the tables and the treemap need of a file. The lists stay unread until it is opened.
+// What the tables need of a file. The lists stay unread until it is opened.
 function dataFile(raw, index) {
 	const counts = dataObject(raw.counts), sizes = dataObject(raw.sizes);
 	const path = dataText(raw.path) || '(no name)';

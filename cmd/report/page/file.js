@@ -11,6 +11,14 @@ function fileKind(file) {
 	return Object.hasOwn(fileKinds, file.kind) ? fileKinds[file.kind] : file.kind;
 }
 
+// The sections with CFI and the one that is made of it, where the report has their sizes.
+function fileSizes(file) {
+	const sizes = [['.eh_frame', file.ehFrame], ['.eh_frame_hdr', file.ehFrameHdr], ['.sframe', file.sframe]];
+
+	return sizes.filter(([, bytes]) => bytes !== undefined)
+		.map(([name, bytes]) => name + ' ' + dataPlural(bytes, 'byte', 'bytes')).join(', ');
+}
+
 function fileIdentity(file) {
 	const raw = file.raw;
 	const producers = dataTexts(raw.producers);
@@ -26,6 +34,7 @@ function fileIdentity(file) {
 		['Unknown PLTs', dataObjects(raw.unknown_plts).map((one) => dataText(one.section)).join(', ')],
 		['Symbols', raw.symbols === 'none' ? 'none' : raw.symbols === 'dynamic' ? 'dynamic only' : ''],
 		['Method', dataText(dataObject(raw.method).name)],
+		['Sizes', fileSizes(file)],
 		['Earlier run', raw.already === true ? 'an earlier run converted this file' : ''],
 	]);
 }
@@ -45,6 +54,28 @@ function fileFigures(file) {
 		figures.push(domFigure(dataBytes(file.sframe), '.sframe' + (file.format ? ' version ' + file.format : ''),
 			dataRatio(file.sframe, file.sections)));
 	return dom('ul', { class: 'figures' }, figures);
+}
+
+// What the executable bytes are, for one file or for the sum.
+function fileCode(code, reasons, classes) {
+	const parts = [{ name: 'covered', label: 'covered', bytes: code.covered + code.template }];
+	let counted = 0;
+
+	for (const one of reasons) {
+		if (one.reason === reasonOutermost || !one.bytes) continue;
+		parts.push({ name: classes.get(one.reason), label: one.reason, bytes: one.bytes });
+		counted += one.bytes;
+	}
+	if (code.refused > counted)
+		parts.push({ name: 'other', label: 'refused', bytes: code.refused - counted });
+	parts.push({ name: 'nocfi', label: code.decoded ? 'code without CFI' : 'no CFI (code or data)',
+		bytes: code.without || 0 });
+	parts.push({ name: 'outermost', label: 'outermost frames', bytes: code.outermost });
+	parts.push({ name: 'data', label: 'data', bytes: code.data });
+	const sum = parts.reduce((all, part) => all + part.bytes, 0);
+	const whole = Math.max(sum, code.executable || 0);
+	parts.push({ name: 'rest', label: code.paddingInCode ? 'padding' : 'not told apart', bytes: whole - sum });
+	return whole ? domBar(parts, whole, 'What the executable bytes are') : null;
 }
 
 // What each colour of the map means.
@@ -276,7 +307,7 @@ function fileView(file) {
 		const table = (mark.reason ? refused : bare).table;
 		tableGoTo(table, mark);
 	});
-	const bar = chartCode(file.code, lists.reasons, lists.classes);
+	const bar = fileCode(file.code, lists.reasons, lists.classes);
 	const article = dom('article', {}, fileTitle(file),
 		file.message ? dom('p', { class: 'notice bad' }, domName(file.message)) : null,
 		fileIdentity(file), fileFigures(file), bar ? dom('section', {}, dom('h2', {}, 'Executable bytes'), bar) : null, element,
@@ -284,7 +315,7 @@ function fileView(file) {
 		refused || !lists.reasons.some((one) => one.bytes) ? null
 			: dom('section', {}, dom('h2', {}, 'Refused code, by reason'), fileReasons(lists.reasons,
 				lists.classes)),
-		bare ? bare.element : null, fileSources(file.raw), fileWithoutRows(file.raw), chartMake(file));
+		bare ? bare.element : null, fileSources(file.raw), fileWithoutRows(file.raw));
 	return { element: article, show: (number) => {
 		if (lists.all[number]) mapGoTo(maps, lists.all[number]);
 	} };

@@ -151,7 +151,7 @@ function overviewView(report) {
 	const done = report.files.filter((file) => file.outcome === 'done');
 	const code = overviewCode(report, done);
 	const reasons = overviewReasons(report, done), classes = reasonAssign(reasons);
-	const bar = chartCode(code, reasons, classes);
+	const bar = fileCode(code, reasons, classes);
 	const table = overviewTable(report);
 	const files = dom('section', {}, dom('h2', { tabindex: -1 }, 'Files'), table.element);
 	const figures = overviewFigures(report, done, code, (outcome) => {
@@ -164,9 +164,7 @@ function overviewView(report) {
 	return dom('article', {}, dom('h1', {}, 'SFrame coverage of ' + dataPlural(report.files.length, 'file',
 		'files')), figures, overviewApart(report.summary),
 	bar ? dom('section', {}, dom('h2', {}, 'Executable bytes'), bar) : null,
-	treemapMake(done, (file) => {
-		location.hash = '#file=' + file.index;
-	}), files,
+	files,
 	refused ? dom('section', {}, dom('h2', {}, 'Refused code, by reason'), refused) : null,
 	checked.length ? checkSections(report, checked) : null);
 }

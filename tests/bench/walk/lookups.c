@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lookups [--optimize=HOW] [--max-rows=N] FILE: what it costs to find the rule for a PC in a
+ * lookups [--optimize=HOW] FILE: what it costs to find the rule for a PC in a
  * large section. PCs are random, each function as likely as the next, or 2,048 hot ones of
  * these. Each look-up waits for the one before. Prints a line: bytes of the section and of its
  * index, functions, then least nanoseconds of many rounds: random PCs with the section as it
@@ -37,8 +37,8 @@ static uint64_t random_below(uint64_t n)
 	return seed % n;
 }
 
-static struct eh2sframe_result *convert(const char *path, const char *optimize,
-    const char *max_rows, struct eh2sframe_file **file)
+static struct eh2sframe_result *convert(
+    const char *path, const char *optimize, struct eh2sframe_file **file)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_result *result = NULL;
@@ -46,8 +46,6 @@ static struct eh2sframe_result *convert(const char *path, const char *optimize,
 		  eh2sframe_options_set(options, "no-verify", NULL, NULL) &&
 		  eh2sframe_options_set(options, "optimize", optimize, NULL);
 
-	if (ok && max_rows)
-		ok = eh2sframe_options_set(options, "max-rows", max_rows, NULL);
 	*file = ok ? eh2sframe_open_path(path, options, NULL) : NULL;
 	if (*file)
 		result = eh2sframe_convert(*file, NULL, NULL);
@@ -59,7 +57,7 @@ static struct eh2sframe_result *convert(const char *path, const char *optimize,
 static bool choose_pcs(const char *path)
 {
 	struct eh2sframe_file *file;
-	struct eh2sframe_result *result = convert(path, "none", NULL, &file);
+	struct eh2sframe_result *result = convert(path, "none", &file);
 	struct eh2sframe_function function = {.struct_size = sizeof(function)};
 	uint64_t n =
 	    result ? eh2sframe_result_count(result, EH2SFRAME_COUNT_SECTION_FUNCTIONS)
@@ -174,7 +172,7 @@ static void print_times(struct eh2sframe_walk_section *section, const char *path
 
 int main(int argc, char **argv)
 {
-	const char *optimize = "share", *max_rows = NULL;
+	const char *optimize = "share";
 	struct eh2sframe_walk_section section;
 	struct eh2sframe_file *file = NULL;
 	struct eh2sframe_result *result = NULL;
@@ -185,11 +183,9 @@ int main(int argc, char **argv)
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (strncmp(argv[i], "--optimize=", 11) == 0)
 			optimize = argv[i] + 11;
-		else if (strncmp(argv[i], "--max-rows=", 11) == 0)
-			max_rows = argv[i] + 11;
 	}
 	if (i + 1 == argc && choose_pcs(argv[i]))
-		result = convert(argv[i], optimize, max_rows, &file);
+		result = convert(argv[i], optimize, &file);
 	if (!result || !eh2sframe_result_section(result, 0, &bytes, &size, NULL) ||
 	    !eh2sframe_walk_open(&section, bytes, size, 0, 0, UINT64_MAX))
 		return EXIT_FAILURE;

@@ -22,7 +22,7 @@ static struct module {
 	struct eh2sframe_walk_section indexed, plain;
 } modules[MAX_MODULES];
 static size_t n_modules;
-static const char *optimize_option, *max_rows_option;
+static const char *optimize_option;
 
 static bool made(const char *path, struct eh2sframe_walk_module *module)
 {
@@ -33,8 +33,6 @@ static bool made(const char *path, struct eh2sframe_walk_module *module)
 	bool ok = options && eh2sframe_options_set(options, "format", "3", NULL) &&
 		  eh2sframe_options_set(options, "optimize", optimize_option, NULL);
 
-	if (ok && max_rows_option)
-		ok = eh2sframe_options_set(options, "max-rows", max_rows_option, NULL);
 	if (ok)
 		file = eh2sframe_open_path(path, options, NULL);
 	if (file)
@@ -94,14 +92,13 @@ static int by_start(const void *a, const void *b)
 	return one->start < other->start ? -1 : one->start > other->start;
 }
 
-bool ours_open(const char *optimize, const char *max_rows)
+bool ours_open(const char *optimize)
 {
 	const struct eh2sframe_walk_options options = {
 	    .struct_size = sizeof(options), .rows = rows};
 	void *memory = aligned_alloc(64, MEMORY);
 
 	optimize_option = optimize;
-	max_rows_option = max_rows;
 	stack_find();
 	dl_iterate_phdr(note, NULL);
 	qsort(modules, n_modules, sizeof(*modules), by_start);

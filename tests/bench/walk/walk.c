@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk [--optimize=HOW] [--max-rows=N] [--only=NAME] [--rounds=N] SCENARIO DEPTH...: walks the same stacks with
+ * walk [--optimize=HOW] [--only=NAME] [--rounds=N] SCENARIO DEPTH...: walks the same stacks with
  * each walker, in turn, in one process. SCENARIO is mix or libraries; cold-mix and
  * cold-libraries touch 48 MiB of other data before each walk. Prints a line for each depth and
  * walker: nanoseconds for a frame, least and median, and whether the PCs are those of
@@ -152,11 +152,11 @@ static void keep_only(const char *text)
 }
 
 /* Peers first, and libcrypto: their files are to have rows, too. */
-static bool open_walkers(const char *optimize, const char *max_rows)
+static bool open_walkers(const char *optimize)
 {
 	stack_libraries(0, nothing);
 	n_walkers = peers_list(walkers, 0);
-	if (!ours_open(optimize, max_rows))
+	if (!ours_open(optimize))
 		return false;
 	n_walkers = ours_list(walkers, n_walkers);
 	other_data = calloc(1, OTHER_DATA);
@@ -165,22 +165,20 @@ static bool open_walkers(const char *optimize, const char *max_rows)
 
 int main(int argc, char **argv)
 {
-	const char *optimize = "share", *max_rows = NULL, *only = "", *scenario, *value;
+	const char *optimize = "share", *only = "", *scenario, *value;
 	int i = 1;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if ((value = option(argv[i], "--optimize=")))
 			optimize = value;
-		else if ((value = option(argv[i], "--max-rows=")))
-			max_rows = value;
 		else if ((value = option(argv[i], "--only=")))
 			only = value;
 		else if ((value = option(argv[i], "--rounds=")))
 			n_rounds = strtoul(value, NULL, 10);
 	}
 	if (i + 1 >= argc || n_rounds < 1 || n_rounds > MAX_ROUNDS ||
-	    !open_walkers(optimize, max_rows))
+	    !open_walkers(optimize))
 		return EXIT_FAILURE;
 	keep_only(only);
 	scenario = argv[i];

@@ -15,9 +15,8 @@ struct walker {
 
 enum { MAX_WALKERS = 16 };
 
-/* ours.c: converts all mapped files in memory. extra is an option of eh2sframe ("optimize=
- * size"), or NULL; value likewise of max-rows. */
-bool ours_open(const char *optimize, const char *max_rows);
+/* ours.c: converts all mapped files in memory. optimize is the value of that option. */
+bool ours_open(const char *optimize);
 /* Both: append to list, and return the new length. */
 size_t ours_list(struct walker *list, size_t n);
 size_t peers_list(struct walker *list, size_t n);

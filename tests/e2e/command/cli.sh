@@ -60,9 +60,6 @@ is 'says what is missing' one_line 'eh2sframe: --format needs a value; see eh2sf
 usage --method=back good out
 usage --optimize=tiny good out
 is 'names the right words' one_line 'eh2sframe: --optimize=tiny: give none, share or size'
-usage --max-rows=1 --optimize=size good out
-usage --max-rows=65536 --optimize=size good out
-usage --max-rows=8 good out
 usage --witness=readelf good out
 usage --for=me good out
 is 'names the readers' one_line 'eh2sframe: --for=me: give glibc, linux-user, linux-arm64, binutils-2.40, '
@@ -113,21 +110,12 @@ usage help report extra
 is 'takes one verb' one_line 'eh2sframe: help: extra is one word too many; give one verb'
 usage -q help report
 is 'says how' one_line 'eh2sframe: the verb comes first: eh2sframe help report'
-usage --batch good
-is 'knows the verb' one_line 'eh2sframe: no option --batch; did you mean the verb tree VERB?'
-usage --report good
-is 'knows the verb' one_line 'eh2sframe: no option --report; did you mean the verb report?'
-usage --report=json good
-is 'knows the option, too' one_line 'eh2sframe: no option --report; did you mean the verb report with --json?'
-usage report --report=json good
-is 'has seen the verb' one_line 'eh2sframe: report: no option --report, because the verb is given already; did you mean --json?'
-for old in section:--section-only merge:--merge diff:--report-diff dump:--dump verify:--verify remove:--remove \
-	check:--check-code lint:--lint=all; do
-	usage "${old#*:}" good out
-	is 'knows the verb' one_line "eh2sframe: no option $(expr "${old#*:}" : '\(--[a-z-]*\)'); did you mean the verb ${old%%:*}?"
+for verb in section merge diff dump verify remove check lint report; do
+	usage --$verb good out
+	is 'knows the verb' one_line "eh2sframe: no option --$verb; did you mean the verb $verb?"
 done
 usage report --dump=3 good
-is 'knows the verb' one_line 'eh2sframe: report: no option --dump; did you mean the verb dump?'
+is 'says where the options are' one_line 'eh2sframe: report: unknown option --dump; see eh2sframe report --help'
 usage -q report good
 is 'says how' one_line 'eh2sframe: the verb comes first: eh2sframe report -q good'
 usage -q tree report good

@@ -98,7 +98,7 @@ def main():
         os.chdir(work)
         check(len(vectors) > 50, "there are vectors")
         document = valid("programs", run(TOOL, "report", "--json", *programs).stdout)
-        valid("with costs", run(TOOL, "report", "--json", "-v", *programs).stdout)
+        valid("verbose", run(TOOL, "report", "--json", "-v", *programs).stdout)
         for version in "123":
             for how in ("none", "share", "size"):
                 said = run(TOOL, "report", "--json", f"--format={version}", f"--optimize={how}", "/bin/ls")

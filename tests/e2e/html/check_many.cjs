@@ -72,39 +72,6 @@ async function detail(page, tools) {
 	}
 }
 
-async function tree(page, tools) {
-	const box = page.getByRole('listbox', { name: 'Files by uncovered bytes' });
-	const line = page.locator('section').filter({ has: box }).locator('.line');
-	const largest = await page.getByRole('table', { name: 'files' }).getByRole('link').first().innerText();
-
-	tools.same(await box.getByRole('option').count(), 401, 'the treemap has 400 files and the rest');
-	await box.focus();
-	tools.check((await line.innerText()).includes(largest), 'it begins with the largest', await line.innerText());
-	const active = () => page.evaluate(() => {
-		const id = document.activeElement.getAttribute('aria-activedescendant');
-		return document.getElementById(id).getAttribute('aria-label');
-	});
-	const first = await active();
-	await page.keyboard.press('ArrowRight');
-	tools.check(await active() !== first && (await line.innerText()) === await active(), 'an arrow key goes on');
-	const area = await page.evaluate(() => [...document.querySelectorAll('.tree .edge')].map((one) => [
-		'width', 'height'].reduce((product, side) => product * Number(one.getAttribute(side)), 1)));
-	const whole = await page.evaluate(() => {
-		const tree = document.querySelector('.tree');
-		return tree.getAttribute('width') * tree.getAttribute('height');
-	});
-	tools.check(Math.abs(area.reduce((sum, one) => sum + one, 0) / whole - 1) < 0.001, 'its cells fill it', whole);
-	const second = (await active()).split(':')[0].split('/').at(-1);
-	await page.keyboard.press('Enter');
-	await page.locator('h1').filter({ hasText: second }).waitFor().catch(() => {});
-	tools.check((await page.locator('h1').innerText()).includes(second), 'Enter opens the file', second);
-	await page.goBack();
-	await box.scrollIntoViewIfNeeded();
-	const place = await box.boundingBox();
-	await page.mouse.click(place.x + 4, place.y + 4);
-	tools.check((await page.locator('h1').innerText()).includes(largest), 'so does a click', largest);
-}
-
 // Without a mouse: to the first header by the tab key, and sort by it.
 async function keyboard(page, tools) {
 	await page.keyboard.press('Tab');
@@ -132,8 +99,6 @@ module.exports = async (tools) => {
 	let page = await tools.open('many');
 
 	await totals(page, tools);
-	await tree(page, tools);
-	await page.goBack();
 	await table(page, tools);
 	await detail(page, tools);
 	await tools.close(page, 'many files');

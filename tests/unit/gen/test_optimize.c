@@ -18,11 +18,8 @@ enum {
 };
 
 static const struct options share = {.format = 2, .share = true, .jobs = 1};
-static const struct options size = {.format = 2,
-    .share = true,
-    .optimize_size = true,
-    .max_rows = SF_COMPACT_ROWS,
-    .jobs = 1};
+static const struct options size = {
+    .format = 2, .share = true, .optimize_size = true, .jobs = 1};
 
 /*
  * Two functions of one row each, GAP bytes apart, and all that the stages know of the

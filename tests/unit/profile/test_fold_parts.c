@@ -4,11 +4,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profile/output/json_text.h"
 #include "profile/symbols/naming.h"
 #include "profile/symbols/naming_table.h"
 #include "tests/unit/unit.h"
+
+static char *json_of(const char *bytes)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_ptr_nonnull(out);
+	json_text_write(bytes, out);
+	ck_assert_int_eq(fclose(out), 0);
+	return text;
+}
 
 UNIT(utf8)
 {
@@ -22,19 +35,22 @@ UNIT(utf8)
 	    {"\xed\xa0\x80", 0}, {"\xf0\x8f\xbf\xbf", 0}, {"\xf4\x90\x80\x80", 0},
 	    {"\xf8\x88\x80\x80\x80", 0}, {"\xc3", 0}, {"\xe2\x82", 0}, {"\xff", 0}};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		ck_assert_uint_eq(json_text_utf8(cases[i].bytes), cases[i].length);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = json_of(cases[i].bytes);
+
+		if (cases[i].length == 0)
+			ck_assert_int_eq(strncmp(text, "\"\\ufffd", 7), 0);
+		else
+			ck_assert_int_eq(
+			    strncmp(text + 1, cases[i].bytes, cases[i].length), 0);
+		free(text);
+	}
 }
 
 UNIT(json)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	char *text = json_of("a\"\\</&>\n\xff\xc3\xa9");
 
-	ck_assert_ptr_nonnull(out);
-	json_text_write("a\"\\</&>\n\xff\xc3\xa9", out);
-	ck_assert_int_eq(fclose(out), 0);
 	ck_assert_str_eq(
 	    text, "\"a\\u0022\\u005c\\u003c/\\u0026\\u003e\\u000a\\ufffd\xc3\xa9\"");
 	free(text);
@@ -47,20 +63,33 @@ static const char *name_at(const struct table *table, uint64_t address)
 	return symbol ? symbol->name : "";
 }
 
-UNIT(kernel)
+static void kernel_read(const char *text, struct table *table)
 {
-	char text[] = "ffffffff81000000 T _text\nffffffff81000100 t do_it\t[ext4]\n"
-		      "ffffffff81000200 D data\nffffffff81000300\nffffffff81000400 T\n";
-	char hidden[] = "0000000000000000 T _text\n0000000000000000 t do_it\n";
-	struct table table = {0};
+	char path[] = "/tmp/kallsyms-XXXXXX";
+	int fd = mkstemp(path);
 	struct err err = {0};
 
-	ck_assert(table_read_kernel_lines(text, &table, &err));
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	ck_assert(table_read_kernel(path, table, &err));
+	close(fd);
+	unlink(path);
+}
+
+UNIT(kernel)
+{
+	static const char text[] =
+	    "ffffffff81000000 T _text\nffffffff81000100 t do_it\t[ext4]\n"
+	    "ffffffff81000200 D data\nffffffff81000300\nffffffff81000400 T\n";
+	static const char hidden[] =
+	    "0000000000000000 T _text\n0000000000000000 t do_it\n";
+	struct table table = {0};
+
+	kernel_read(text, &table);
 	ck_assert_uint_eq(table.symbols.n, 2);
 	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff810000ff)), "_text");
 	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff81000123)), "do_it");
 	table_free(&table);
-	ck_assert(table_read_kernel_lines(hidden, &table, &err));
+	kernel_read(hidden, &table);
 	ck_assert_uint_eq(table.symbols.n, 0);
 	table_free(&table);
 }

@@ -361,10 +361,8 @@ UNIT(stacks_kernel_names)
 
 	ck_assert(lines_kernel(named, &function));
 	ck_assert_str_eq(function.name, "first");
-	ck_assert_str_eq(function.module, "[ext4]");
 	ck_assert(lines_kernel(bare, &function));
 	ck_assert_str_eq(function.name, "_stext");
-	ck_assert_ptr_null(function.module);
 	ck_assert(!lines_kernel(nameless, &function));
 	ck_assert(!lines_kernel(empty, &function));
 }
