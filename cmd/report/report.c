@@ -225,6 +225,7 @@ bool report_code_add(
 	       report_add_count(code, "covered", &sum->covered, err) &&
 	       report_add_count(code, "plt_template", &sum->plt_template, err) &&
 	       report_add_count(code, "derived", &sum->derived, err) &&
+	       report_add_count(code, "go_table", &sum->go_table, err) &&
 	       report_add_count(code, "executable", &sum->executable, err) &&
 	       report_add_count(code, "outermost", &sum->outermost, err);
 }

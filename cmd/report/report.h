@@ -60,7 +60,8 @@ struct report_apart {
 
 /* Bytes of code, as the member "code" has them. */
 struct report_code {
-	json_int_t with_cfi, covered, plt_template, derived, executable, outermost;
+	json_int_t with_cfi, covered, plt_template, derived, go_table, executable,
+	    outermost;
 	/* Files without a count of executable code: an earlier version made their
 	 * report. */
 	json_int_t uncounted;
