@@ -2,7 +2,6 @@
 /* Gives a new file all names of the old one, as far as these are still its names. */
 #include "base/newfile.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>

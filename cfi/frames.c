@@ -372,8 +372,8 @@ static void read_fde(struct walk *w, const struct cfi_record *rec)
 	else if (!flat)
 		diag(w, CFI_DIAG_BAD_FDE, rec->off, "code of another segment");
 	else if (pc.status == CFI_POINTER_UNRESOLVED)
-		diag(
-		    w, CFI_DIAG_BAD_FDE, rec->off, "address relative to an unknown base");
+		diag(w, CFI_DIAG_BAD_FDE, rec->off,
+		    "the address is relative to text or data, which has no defined base");
 	else if (is_tombstone(w, cie, pc.value))
 		diag(w, CFI_DIAG_DISCARDED, rec->off, "the function was discarded");
 	else if (range.value == 0)

@@ -63,8 +63,7 @@ static bool pointer_base(const struct cfi_section *sec, uint8_t encoding, size_t
 		*base = sec->addr + pos;
 		return true;
 	case DW_EH_PE_textrel:
-		*base = sec->text_base;
-		return sec->has_text_base;
+		return false;
 	case DW_EH_PE_datarel:
 		*base = sec->data_base;
 		return sec->has_data_base;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "base/rd.h"
 #include "base/vec.h"
 #include "cfi/interp.h"

@@ -29,10 +29,12 @@ struct cfi_section {
 	size_t n_parts;
 	bool big_endian;
 	uint8_t addr_size; /* bytes of an address: 8 (4 in 32-bit files) */
-	/* Bases of DW_EH_PE_textrel and DW_EH_PE_datarel (LSB core, "DWARF Exception
-	 * Header Encoding"); a pointer that needs an absent one is a bad record. */
-	bool has_text_base, has_data_base;
-	uint64_t text_base, data_base;
+	/* Base of DW_EH_PE_datarel in .eh_frame_hdr. Records have none, nor one of
+	 * DW_EH_PE_textrel: no psABI of these machines gives it, libgcc adds 0, which is no
+	 * place in a module that is moved, and GNU ld sorts by the address of the GOT. A
+	 * record that needs one is a bad one. */
+	bool has_data_base;
+	uint64_t data_base;
 };
 
 /* The part that has the byte at off, or the last one. There is one at least. */

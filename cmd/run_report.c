@@ -2,7 +2,6 @@
 /* report and check: the coverage of a conversion, and the verdicts of the code on the CFI,
  * as text or as a document. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/program/print.h"
 #include "cmd/report/diff.h"

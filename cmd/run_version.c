@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/common/args.h"
-#include "base/program/print.h"
 #include "cmd/run_internal.h"
 #include "base/sandbox/sandbox.h"
 

@@ -98,6 +98,8 @@ struct code_insn {
 	    strange; /* neither compilers nor authors of user code write it, and data often looks like it */
 	/* s390x: its effects are those of the instruction at target, which code_insn_execute adds. */
 	bool executes;
+	/* It calls the kernel: register `via` has the number of the call, or, where that is CODE_NO_REG, target is it. */
+	bool system;
 	/* The instruction changes what a branch depends on, and no COMPARE says to what. */
 	bool ends_compare;
 	/* Applied in this order, and all before `writes`. */
@@ -132,6 +134,8 @@ struct code_abi {
 	int16_t sp_exit_off; /* just after its return, SP = CFA + sp_exit_off */
 	uint32_t clobbered;  /* a bit for each register that a call need not preserve */
 	uint16_t red_zone;   /* bytes below SP that only calls overwrite */
+	/* Numbers of system calls of Linux that give a signal's context back, so that control never comes back. */
+	uint8_t sigreturn[2];
 };
 
 const struct code_abi *code_abi(enum code_machine machine);

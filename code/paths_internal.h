@@ -70,7 +70,7 @@ struct code_paths {
 
 /* One decoded instruction as it is kept: without the effects that it does not have. */
 struct paths_insn {
-	uint8_t returns; /* of a call: 0 not asked, 1 no, 2 yes */
+	uint8_t returns; /* of a call, also of the kernel: 0 not asked, 1 no, 2 yes */
 	bool valid;
 	struct code_insn insn;
 };

@@ -2,8 +2,6 @@
 /* Follows the code from leader to leader. */
 #include "code/paths_internal.h"
 
-#include "base/vec.h"
-
 /* Follows exceptions that a call at pc lets through to their landing pads. */
 static bool paths_land(
     struct code_paths *paths, uint64_t pc, const struct code_state *state)
@@ -140,7 +138,7 @@ static bool paths_walk(struct code_paths *paths, uint32_t leader)
 		struct paths_insn *at = code_paths_decode(paths, place, range, pc);
 		const uint64_t from = pc;
 		const size_t there = place;
-		bool goes_on = true;
+		bool goes_on;
 
 		if (!at)
 			return false;
@@ -152,6 +150,12 @@ static bool paths_walk(struct code_paths *paths, uint32_t leader)
 		paths->bytes[place].walk = (leader + 1) & INT32_MAX;
 		pc += at->insn.length;
 		place += at->insn.length;
+		/* Asked each time: the number may turn out not to be known. */
+		if (at->insn.system)
+			at->returns = code_state_gives_back(&state, paths->abi, &at->insn)
+					  ? PATHS_CALL_STOPS
+					  : PATHS_CALL_RETURNS;
+		goes_on = at->returns != PATHS_CALL_STOPS;
 		code_paths_step(paths, &state, from, &at->insn);
 		if (at->insn.control != CODE_CONTINUES &&
 		    !paths_leave(paths, leader, range, there, from, &state, &goes_on))

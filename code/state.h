@@ -99,6 +99,25 @@ void code_state_set_memory(
 /* Returns value plus off bytes. */
 struct code_value code_value_plus(struct code_value value, int64_t off);
 
+/* Returns the number of the system call that insn makes in the state; negative: it is not known. */
+static inline int64_t code_state_system(
+    const struct code_state *state, const struct code_insn *insn)
+{
+	if (insn->via == CODE_NO_REG)
+		return (int64_t)insn->target;
+	return state->regs[insn->via].kind == CODE_CONST ? state->regs[insn->via].off
+							 : -1;
+}
+
+/* True if insn is a system call behind which control never goes on. */
+static inline bool code_state_gives_back(const struct code_state *state,
+    const struct code_abi *abi, const struct code_insn *insn)
+{
+	const int64_t number = insn->system ? code_state_system(state, insn) : -1;
+
+	return number > 0 && (number == abi->sigreturn[0] || number == abi->sigreturn[1]);
+}
+
 /* Applies the instruction at pc to the state. A call has returned afterwards. */
 void code_state_step(struct code_state *state, const struct code_abi *abi, uint64_t pc,
     const struct code_insn *insn);

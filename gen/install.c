@@ -3,7 +3,6 @@
 #include "gen/install.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "gen/elf/window.h"
 #include "gen/insert/undo.h"

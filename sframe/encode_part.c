@@ -18,7 +18,8 @@ uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *f
 	return ((uint64_t)func->size + func->rep_size - 1) / func->rep_size;
 }
 
-struct sf_func sf_stored_func(
+/* Returns number i of them. */
+static struct sf_func sf_stored_func(
     const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i)
 {
 	const struct sf_row *rows = sf_section_rows(encoding->section, func);

@@ -56,11 +56,9 @@ ATTR_MUST_CHECK bool sf_encode_part_index(
 void sf_encode_part_deinit(struct sf_encode_part *part);
 
 /*
- * How many functions of the section one function of the model becomes, and number i of them. A
+ * How many functions of the section one function of the model becomes. A
  * version that cannot say how long a PCMASK block is gets every block as a function.
  */
 uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *func);
-struct sf_func sf_stored_func(
-    const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i);
 
 #endif

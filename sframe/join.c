@@ -29,12 +29,31 @@ static uint8_t kind_flags(const struct sf_view *view)
 	return view->flags & (uint8_t)~SFRAME_F_FDE_SORTED;
 }
 
-/* True if one header can stand for both. */
-static bool same_kind(const struct sf_view *a, const struct sf_view *b)
+/* Names what differs of two headers, of which one must stand for both. */
+static bool join_kind(
+    const struct sf_view *first, const struct sf_view *view, struct err *err)
 {
-	return a->version == b->version && a->abi == b->abi &&
-	       kind_flags(a) == kind_flags(b) && a->big_endian == b->big_endian &&
-	       a->fixed_fp_off == b->fixed_fp_off && a->fixed_ra_off == b->fixed_ra_off;
+	const struct {
+		const char *what;
+		int is, was, at;
+	} members[] = {{"version", view->version, first->version, SFRAME_HDR_VERSION},
+	    {"flags", kind_flags(view), kind_flags(first), SFRAME_HDR_FLAGS},
+	    {"ABI", view->abi, first->abi, SFRAME_HDR_ABI_ARCH},
+	    {"fixed place of FP", view->fixed_fp_off, first->fixed_fp_off,
+		SFRAME_HDR_CFA_FIXED_FP_OFFSET},
+	    {"fixed place of RA", view->fixed_ra_off, first->fixed_ra_off,
+		SFRAME_HDR_CFA_FIXED_RA_OFFSET},
+	    {"big-endian", view->big_endian, first->big_endian, SFRAME_HDR_MAGIC}};
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		if (members[i].is != members[i].was)
+			return err_set(err, ERR_UNSUPPORTED,
+			    ".sframe+0x%x: %s %d, but %d in the first .sframe section; "
+			    "run objcopy --remove-section .sframe FILE NEW, then "
+			    "eh2sframe NEW OUT",
+			    (unsigned int)members[i].at, members[i].what, members[i].is,
+			    members[i].was);
+	return true;
 }
 
 /* The start waits until the place of the whole is known; all else is copied as it is,
@@ -73,10 +92,8 @@ bool sf_join_add(
 		wr_init(&join->funcs, view->big_endian);
 		wr_init(&join->rows, view->big_endian);
 	}
-	if (!same_kind(&join->kind, view))
-		return err_set(err, ERR_UNSUPPORTED,
-		    "the .sframe sections differ: version %u or %u, flags 0x%x or 0x%x",
-		    join->kind.version, view->version, join->kind.flags, view->flags);
+	if (!join_kind(&join->kind, view, err))
+		return false;
 	for (uint32_t i = 0; i < view->n_funcs; i++)
 		if (!(gone && gone[i]) && !join_add_func(join, view, i, err))
 			return false;

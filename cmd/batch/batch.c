@@ -2,9 +2,7 @@
 /* Lists a tree, works on its files and reports. */
 #include "cmd/batch/batch.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"

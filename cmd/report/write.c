@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "base/plain.h"
 #include "cmd/report/report.h"
 
@@ -61,8 +60,10 @@ static json_t *report_code_object(const struct report_code *code)
 	    "covered", code->covered, "plt_template", code->plt_template, "outermost",
 	    code->outermost, "percent_of_cfi", report_percent(code, false));
 
-	if (object && code->derived &&
-	    json_object_set_new(object, "derived", json_integer(code->derived)) < 0) {
+	if (object && ((code->derived && json_object_set_new(object, "derived",
+					     json_integer(code->derived)) < 0) ||
+			  (code->go_table && json_object_set_new(object, "go_table",
+						 json_integer(code->go_table)) < 0))) {
 		json_decref(object);
 		return NULL;
 	}

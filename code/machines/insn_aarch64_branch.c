@@ -105,6 +105,8 @@ static bool a64_call_to(const struct a64 *a)
 /* Linux returns a value and keeps all other registers. */
 static bool a64_system_call(const struct a64 *a)
 {
+	a->insn->system = true;
+	a->insn->via = 8;
 	return code_a64_write(a, 0);
 }
 

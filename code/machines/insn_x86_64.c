@@ -156,6 +156,10 @@ static void x86_writes_elsewhere(const struct x86_insn *x)
 		insn->writes |= UINT32_C(1) << X86_RAX;
 		break;
 	case ZYDIS_MNEMONIC_SYSCALL:
+		insn->system = true;
+		insn->via = X86_RAX;
+		insn->writes |= UINT32_C(1) << X86_RAX;
+		break;
 	case ZYDIS_MNEMONIC_PSMASH:
 	case ZYDIS_MNEMONIC_PVALIDATE:
 	case ZYDIS_MNEMONIC_RMPADJUST:

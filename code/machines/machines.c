@@ -60,17 +60,23 @@ const struct code_abi *code_abi(enum code_machine machine)
 		.ra_off = -8,
 		.sp_off = -8,
 		.clobbered = 0x0f37,
-		.red_zone = 128},
+		.red_zone = 128,
+		.sigreturn = {15}},
 	    /* AAPCS64: x19 to x29 and SP are preserved. PLT0 begins with "stp x16, x30, [sp, #-16]!". */
-	    [CODE_AARCH64] =
-		{.sp = 31, .fp = 29, .ra = 30, .stub_ra_off = 8, .clobbered = 0x4007ffff},
+	    [CODE_AARCH64] = {.sp = 31,
+		.fp = 29,
+		.ra = 30,
+		.stub_ra_off = 8,
+		.clobbered = 0x4007ffff,
+		.sigreturn = {139}},
 	    /* r6 to r13, r15 and f8 to f15 are preserved. */
 	    [CODE_S390X] = {.sp = 15,
 		.fp = 11,
 		.ra = 14,
 		.sp_off = -160,
 		.sp_exit_off = -160,
-		.clobbered = 0x00ff403f},
+		.clobbered = 0x00ff403f,
+		.sigreturn = {119, 173}},
 	};
 
 	return &abis[machine];

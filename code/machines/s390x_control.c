@@ -279,7 +279,9 @@ void code_s390x_control(const struct s390x_fields *fields, struct code_insn *ins
 		break;
 	case 0x0a00: /* svc: Linux returns its result in r2, and preserves the others */
 		insn->writes |= 1u << 2;
-		insn->ends_compare = true;
+		insn->ends_compare = insn->system = true;
+		insn->target = (uint64_t)fields->r1 << 4 | fields->r2;
+		insn->via = insn->target ? CODE_NO_REG : 1;
 		break;
 	case 0x0b00: /* bsm: r1 gets the addressing mode in its lowest bit */
 		if (fields->r1)

@@ -2,8 +2,6 @@
 /* Reads call-site tables. */
 #include "gen/check/landing_pads.h"
 
-#include <stdlib.h>
-
 #include "base/rd.h"
 #include "base/vec.h"
 #include "cfi/augment.h"

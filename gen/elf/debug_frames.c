@@ -4,7 +4,6 @@
  * offset in their section where their CIE is, so these offsets are changed in the copy.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/rd.h"

@@ -190,28 +190,6 @@ bool image_is_loader(const struct image *image)
 	       (!entry_is_start(image) || has_debugger_names(image));
 }
 
-/* DT_PLTGOT first: it is what libgcc takes as the data base of a loaded module. */
-static void set_bases(const struct image *image, struct cfi_section *section)
-{
-	static const char *const data_names[] = {".got.plt", ".got"};
-	const struct image_section *text = image_section_find(image, ".text");
-
-	if (text) {
-		section->has_text_base = true;
-		section->text_base = text->hdr.sh_addr;
-	}
-	section->has_data_base = image_dynamic(image, DT_PLTGOT, &section->data_base);
-	for (size_t i = 0; i < 2 && !section->has_data_base; i++) {
-		const struct image_section *data =
-		    image_section_find(image, data_names[i]);
-
-		if (data) {
-			section->has_data_base = true;
-			section->data_base = data->hdr.sh_addr;
-		}
-	}
-}
-
 /* Zeros between two sections, a terminator among them, are no more than this. */
 #define MAX_GAP 16
 
@@ -377,7 +355,6 @@ bool image_linked_eh_frame(const struct image *image, struct cfi_section *sectio
 	*found = false;
 	if (hdr_size)
 		*hdr_size = hdr ? hdr->hdr.sh_size : phdr ? phdr->p_filesz : 0;
-	set_bases(image, section);
 	/* With section headers a missing .eh_frame is missing: in a separate debug file
 	 * the segment's range is some other part of the file. */
 	if (image->cfi.data) {

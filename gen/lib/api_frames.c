@@ -2,8 +2,6 @@
 /* The public interface: CFI in memory. */
 #include "gen/lib/api.h"
 
-#include <stdlib.h>
-
 #include "gen/sources/image_frames.h"
 
 /* A later version's members are 0 when they ask for nothing; this one could not do it. */

@@ -5,7 +5,6 @@
  */
 #include "gen/lib/api.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "gen/report/inspect.h"

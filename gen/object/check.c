@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "gen/elf/object/internal.h"
 #include "gen/object/write.h"
 #include "gen/insert/undo.h"

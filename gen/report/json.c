@@ -73,6 +73,15 @@ static json_t *code_of(const struct report *report)
 {
 	const struct coverage *coverage = &report->coverage;
 	const struct report_details *details = &report->details;
+	const uint64_t padding = report->compact.padding_bytes,
+		       go = coverage->sources[SOURCE_GO].bytes;
+	const struct {
+		const char *name;
+		uint64_t bytes;
+		bool there;
+	} some[] = {{"padding_with_rows", padding, padding}, {"go_table", go, go},
+	    {"derived", coverage->derived_bytes, coverage->derived_bytes},
+	    {"repaired", coverage->repaired_bytes, report->input->corrections.n}};
 	json_t *code = json_pack("{sI sI sI sI sI so so}", "executable",
 	    report_json_count(coverage->text_bytes), "with_cfi",
 	    report_json_count(coverage->code_bytes), "covered",
@@ -82,18 +91,11 @@ static json_t *code_of(const struct report *report)
 	    percent_json(coverage, COVERAGE_OF_CFI), "percent_of_executable",
 	    percent_json(coverage, COVERAGE_OF_TEXT));
 
-	if (code && report->compact.padding_bytes)
-		code = report_json_kept(code,
-		    json_object_set_new(code, "padding_with_rows",
-			json_integer(report_json_count(report->compact.padding_bytes))));
-	if (code && coverage->derived_bytes)
-		code = report_json_kept(
-		    code, json_object_set_new(code, "derived",
-			      json_integer(report_json_count(coverage->derived_bytes))));
-	if (code && report->input->corrections.n)
-		code = report_json_kept(
-		    code, json_object_set_new(code, "repaired",
-			      json_integer(report_json_count(coverage->repaired_bytes))));
+	for (size_t i = 0; code && i < sizeof(some) / sizeof(*some); i++)
+		if (some[i].there)
+			code = report_json_kept(
+			    code, json_object_set_new(code, some[i].name,
+				      json_integer(report_json_count(some[i].bytes))));
 	if (!code || !details->made)
 		return code;
 	return report_json_kept(

@@ -66,6 +66,9 @@ void report_held(const struct verify_held *held, FILE *out)
 
 	fprintf(out, "%" PRIu64 " byte%s of code compared with CFI%s", held->cfi_bytes,
 	    num_s(held->cfi_bytes), held->by_libdwarf ? ", with libdwarf too" : "");
+	if (held->go_bytes)
+		fprintf(out, ", %" PRIu64 " with Go's table, read again by the same code",
+		    held->go_bytes);
 	if (!verify_code_alone(held))
 		return;
 	fprintf(
@@ -98,7 +101,7 @@ void report_summary(const struct report *report, FILE *out)
 		fprintf(out, " (%.2f of %s)", report_ratio(report->sframe_size, bytes),
 		    named);
 	fprintf(out, ", %zu refused", coverage->n_refused);
-	if (verify_code_alone(&report->held)) {
+	if (report->held.go_bytes || verify_code_alone(&report->held)) {
 		fputs("; ", out);
 		report_held(&report->held, out);
 	}

@@ -3,7 +3,6 @@
 #include "gen/rows/cfi_input.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "gen/elf/object/object.h"
 #include "sframe/format.h"

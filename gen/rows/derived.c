@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/search.h"
 #include "base/vec.h"
 #include "gen/rows/reduce.h"
 

@@ -5,7 +5,6 @@
  */
 #include "gen/sources/debug_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

@@ -15,6 +15,8 @@ struct verify_run {
 	struct sf_cursor cursor;       /* over the section */
 	const struct cfi_table *table; /* what CFI says; NULL: nothing may be said */
 	size_t at_row;		       /* of table; ascends with the PC */
+	const char *source;	       /* of table, in words */
+	uint64_t *agreed; /* of result: bytes that agree with such a source */
 	const char *no_table_why;
 	struct target target; /* what rows for this code can say */
 	bool marks_known;     /* target's signal frame and key are what CFI says */
@@ -26,6 +28,9 @@ struct verify_run {
 /* Begins with nothing compared; cursor is left for the caller to begin. */
 struct verify_run verify_begin(
     const struct verify_input *input, struct verify_result *result);
+
+/* Turns to a range of fde: by its source it is known what rows are compared with. */
+void verify_turn(struct verify_run *run, const struct cfi_fde *fde);
 
 /* Compares [from, to), which lies inside run->table if there is one. */
 ATTR_MUST_CHECK bool verify_range(

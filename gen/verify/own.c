@@ -109,8 +109,7 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 					  .flex = func->flex,
 					  .pauth_b = func->func.pauth_b,
 					  .signal_frame = func->func.signal_frame};
-	struct verify_result *result = part->run.result;
-	uint64_t agreed = result->held.cfi_bytes;
+	uint64_t agreed = *part->run.agreed;
 	size_t number;
 
 	if (corrections_touch(
@@ -121,7 +120,7 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 	proven = &part->proven[number];
 	if (proven->n_rows && proven->reach < fde->range &&
 	    verify_same_rows(proven, &now)) {
-		result->held.cfi_bytes += fde->range;
+		*part->run.agreed += fde->range;
 		return true;
 	}
 	if (!verify_fde_range(part, range, false, err))
@@ -129,7 +128,7 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 	now.reach = table->reach;
 	/* A row at the function's end has not been looked at: it holds for nothing here.
 	 */
-	if (!proven->n_rows && result->held.cfi_bytes - agreed == fde->range &&
+	if (!proven->n_rows && *part->run.agreed - agreed == fde->range &&
 	    table->movable && sf_cursor_at_end(&part->run.cursor))
 		*proven = now;
 	return true;
@@ -255,6 +254,7 @@ static bool verify_ranges(struct verify_part *part, struct err *err)
 
 		if (at < range->start && !verify_outside(part, at, range->start, err))
 			return false;
+		verify_turn(&part->run, fde);
 		if (cfi_range_is_whole(range, fde))
 			func =
 			    sf_cursor_function_at(cursor, range->start, range->end, err);
@@ -290,6 +290,7 @@ static void verify_work(void *context)
 static void verify_join(struct verify_result *result, const struct verify_result *part)
 {
 	result->held.cfi_bytes += part->held.cfi_bytes;
+	result->held.go_bytes += part->held.go_bytes;
 	result->held.repaired_bytes += part->held.repaired_bytes;
 	result->held.template_bytes += part->held.template_bytes;
 	result->held.derived_bytes += part->held.derived_bytes;

@@ -111,8 +111,8 @@ static bool prove_counts(
 		const char *what;
 	} kinds[] = {
 	    /* Our reader has compared what libdwarf was not asked, or does not list. */
-	    {held->cfi_bytes + held->repaired_bytes + held->skipped_bytes +
-		    held->unlisted_bytes,
+	    {held->cfi_bytes + held->go_bytes + held->repaired_bytes +
+		    held->skipped_bytes + held->unlisted_bytes,
 		written->covered_bytes, "code with CFI"},
 	    {held->by_libdwarf ? written->repaired_bytes : held->repaired_bytes,
 		written->repaired_bytes, "code with repaired rows"},

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "base/search.h"
 #include "base/vec.h"
 #include "cfi/libdwarf.h"
 #include "gen/verify/meaning.h"
@@ -73,15 +72,15 @@ static void verify_rule_differs(struct verify_run *run, uint64_t pc,
 	char ours[64], theirs[64];
 
 	if (column == MEANING_RA_SIGNED) {
-		verify_differ(run, pc, "the return address is %s in .sframe, not in CFI",
-		    row->ra_signed ? "signed" : "unsigned");
+		verify_differ(run, pc, "the return address is %s in .sframe, not in %s",
+		    row->ra_signed ? "signed" : "unsigned", run->source);
 		return;
 	}
 	covered = meaning_rule_of(arch, row, column);
 	meaning_rule_text(arch, &covered, ours, sizeof(ours));
 	meaning_rule_text(arch, rules[column], theirs, sizeof(theirs));
-	verify_differ(run, pc, "%s is %s in .sframe, %s in CFI",
-	    meaning_column_name(column), ours, theirs);
+	verify_differ(run, pc, "%s is %s in .sframe, %s in %s",
+	    meaning_column_name(column), ours, theirs, run->source);
 }
 
 /*
@@ -100,14 +99,13 @@ static bool verify_marks(struct verify_run *run, const struct sf_segment *segmen
 	if (reported)
 		return false;
 	if (segment->signal_frame != signal_frame)
-		verify_differ(run, segment->start,
-		    "the frame is %s in .sframe, %s in CFI",
+		verify_differ(run, segment->start, "the frame is %s in .sframe, %s in %s",
 		    signal_frame ? "not a signal frame" : "a signal frame",
-		    signal_frame ? "a signal frame" : "not a signal frame");
+		    signal_frame ? "a signal frame" : "not a signal frame", run->source);
 	else
 		verify_differ(run, segment->start,
-		    "the signing key is %s in .sframe, %s in CFI", pauth_b ? "A" : "B",
-		    pauth_b ? "B" : "A");
+		    "the signing key is %s in .sframe, %s in %s", pauth_b ? "A" : "B",
+		    pauth_b ? "B" : "A", run->source);
 	return false;
 }
 
@@ -118,7 +116,7 @@ static void verify_hold(struct verify_run *run, uint64_t start, uint64_t end)
 	    corrections_bytes(run->in->policy->corrections, start, end);
 
 	run->result->held.repaired_bytes += repaired;
-	run->result->held.cfi_bytes += end - start - repaired;
+	*run->agreed += end - start - repaired;
 }
 
 /* Compares the section's row for the segment, which is inside the range being compared. */
@@ -233,6 +231,14 @@ struct verify_run verify_begin(
 	    .code = {.image = input->policy->image}};
 }
 
+void verify_turn(struct verify_run *run, const struct cfi_fde *fde)
+{
+	const bool go = cfi_fde_source(run->in->frames, fde) == SOURCE_GO;
+
+	run->source = go ? source_words(SOURCE_GO) : "CFI";
+	run->agreed = go ? &run->result->held.go_bytes : &run->result->held.cfi_bytes;
+}
+
 /* Adds the code in [from, to) that has rows to a count of what is compared with nothing. */
 static bool verify_count(
     struct verify_run *run, uint64_t from, uint64_t to, uint64_t *bytes, struct err *err)
@@ -341,8 +347,9 @@ static size_t verify_n_fdes(const struct verify_witness *witness)
 static bool verify_witnessed(
     struct verify_witness *witness, const struct progress *progress, struct err *err)
 {
-	const struct cfi_ranges *ranges = witness->run->in->ranges;
-	const struct cfi_frames *frames = witness->run->in->frames;
+	struct verify_run *run = witness->run;
+	const struct cfi_ranges *ranges = run->in->ranges;
+	const struct cfi_frames *frames = run->in->frames;
 	size_t done = 0, n = verify_n_fdes(witness);
 	uint32_t current = UINT32_MAX;
 
@@ -351,6 +358,7 @@ static bool verify_witnessed(
 
 		if (!verify_is_of(witness, range))
 			continue;
+		verify_turn(run, &frames->fdes[range->fde]);
 		if (range->fde != current) {
 			if (!verify_ask(witness, &frames->fdes[range->fde], err))
 				return false;
@@ -411,7 +419,7 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 	bool ok = true;
 
 	run = verify_begin(input, result);
-	result->held.cfi_bytes = result->held.repaired_bytes = 0;
+	result->held.cfi_bytes = result->held.go_bytes = result->held.repaired_bytes = 0;
 	result->held.by_libdwarf = true;
 	if (!sf_check_all(input->view, NULL, err) ||
 	    !sf_cursor_init(&run.cursor, input->view, err))

@@ -27,9 +27,11 @@
 #define VERIFY_TEXT 260
 
 /* Bytes of code, by what their rows were held against. Only the first of them have been compared with something that
- * did not make them; the three that follow are concluded from the code, twice by the same analysis. */
+ * did not make them. The records of Go's table are made twice by the same reader of it, and the three that follow
+ * are concluded from the code, twice by the same analysis. */
 struct verify_held {
 	uint64_t cfi_bytes; /* rows and CFI say the same */
+	uint64_t go_bytes;  /* rows and the records made of Go's table do */
 	uint64_t
 	    repaired_bytes; /* the code contradicts the CFI, and they have the code's row */
 	uint64_t template_bytes; /* without CFI, match a PLT template */

@@ -6,7 +6,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "profile/output/json_text.h"
 #include "profile/output/output.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <string.h>
 
 #include "profile/record/recorder.h"
 

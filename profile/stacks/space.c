@@ -182,7 +182,8 @@ static void spaces_forget(struct spaces *spaces)
 	spaces->n_threads = kept;
 }
 
-struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
+/* Finds or adds one. NULL: ERR_NOMEM. */
+static struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 {
 	size_t at = space_place(spaces, pid);
 	struct space *space;

@@ -86,8 +86,6 @@ void spaces_free(struct spaces *spaces);
 
 /* NULL when it is not known. */
 struct space *space_find(const struct spaces *spaces, uint32_t pid);
-/* Finds or adds one. NULL: ERR_NOMEM. */
-struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err);
 /* Finds or adds a thread, and its process. NULL: ERR_NOMEM. */
 struct space_thread *space_thread_get(
     struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err);

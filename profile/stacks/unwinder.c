@@ -3,10 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
-
-#include "base/vec.h"
 
 enum profile_machine unwinder_machine(void)
 {

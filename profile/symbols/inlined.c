@@ -2,7 +2,6 @@
 #include "profile/symbols/inlined.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

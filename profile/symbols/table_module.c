@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of ELF files, as libeh2sframe reads them. */
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -213,53 +213,31 @@ static uint8_t end_jumps_to(struct derive_walker *walker, const struct code_plac
 	return end_keeps(walker, after) & DERIVE_DOUBTED;
 }
 
-/* True for code that gives a signal's context back to the kernel, where the stack is no call's. */
-static bool end_is_trampoline(const struct derive_walker *walker, uint64_t pc)
+/*
+ * Judges a system call that gives a signal's context back. With the stack as at entry this can be a signal's
+ * trampoline, to which a handler returns, so that its frame is no call's. Else its code belongs to no function like this.
+ */
+static uint8_t end_gives_signal_back(
+    const struct derive_walker *walker, const struct code_state *state)
 {
-	static const struct {
-		uint8_t size, bytes[9];
-	} codes[][3] = {
-	    [CODE_X86_64] = {{7, {0xb8, 15, 0, 0, 0, 0x0f, 0x05}},
-		{9, {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}}},
-	    [CODE_AARCH64] = {{8, {0x68, 0x11, 0x80, 0xd2, 1, 0, 0, 0xd4}}},
-	    [CODE_S390X] = {{2, {0x0a, 173}}, {2, {0x0a, 119}}},
-	};
-	const enum code_machine machine = walker->input->arch->code;
-
-	for (size_t i = 0; codes[machine][i].size; i++) {
-		const uint8_t size = codes[machine][i].size;
-		const uint8_t *bytes = image_at_addr(walker->image, pc, size);
-
-		if (bytes && !memcmp(bytes, codes[machine][i].bytes, size))
-			return true;
-	}
-	return false;
+	return callee_is_bare(walker->abi, state) ||
+		       state->regs[walker->abi->sp].kind == CODE_UNKNOWN
+		   ? DERIVE_BAD
+		   : DERIVE_WRONG;
 }
 
 /* True if the system call at the place may begin a thread behind it, on another stack. */
 static bool end_is_clone(
     const struct derive_walker *walker, const struct code_place *place)
 {
-	static const struct {
-		uint8_t size, bytes[4], number, clone;
-	} calls[] = {
-	    [CODE_X86_64] = {2, {0x0f, 0x05}, 0, 56},
-	    [CODE_AARCH64] = {4, {0x01, 0, 0, 0xd4}, 8, 220},
-	    [CODE_S390X] = {2, {0x0a, 0}, 1, 120},
-	};
+	static const uint8_t clone[] = {
+	    [CODE_X86_64] = 56, [CODE_AARCH64] = 220, [CODE_S390X] = 120};
 	enum { CLONE3 = 435 };
-	const enum code_machine machine = walker->input->arch->code;
-	const struct code_value *number = &place->state->regs[calls[machine].number];
-	const uint8_t *bytes =
-	    image_at_addr(walker->image, place->pc, calls[machine].size);
+	const int64_t number = code_state_system(place->state, place->insn);
 
-	if (!bytes || place->insn->length != calls[machine].size)
-		return false;
-	if (machine == CODE_S390X && bytes[0] == 0x0a && bytes[1])
-		return bytes[1] == calls[machine].clone;
-	return !memcmp(bytes, calls[machine].bytes, calls[machine].size) &&
-	       (number->kind != CODE_CONST || number->off == calls[machine].clone ||
-		   number->off == CLONE3);
+	return place->insn->system &&
+	       (number < 0 || number == clone[walker->input->arch->code] ||
+		   number == CLONE3);
 }
 
 /* True if the instruction takes SP out of memory, or from somewhere else that nothing is known of. */
@@ -299,8 +277,8 @@ uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *pla
 		callee_note_call(walker->abi, place->state,
 		    derive_callee(walker, insn, place->state), &walker->summary.effect);
 	walker->open_framed |= end_is_clone(walker, place);
-	if (end_is_trampoline(walker, place->pc))
-		return DERIVE_BAD;
+	if (insn->system && place->ends)
+		return end_gives_signal_back(walker, place->state);
 	if (!leaves && insn->control != CODE_RETURNS && insn->control != CODE_JUMPS_TO &&
 	    insn->control != CODE_BRANCHES_TO)
 		return 0;

@@ -3,7 +3,6 @@
 #include "gen/check/derive/entries.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/rd.h"
 #include "base/search.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "base/vec.h"
 
 /* Starts of sections; ascending. */
 struct starts {

@@ -6,7 +6,6 @@
 
 #include "base/search.h"
 #include "base/vec.h"
-#include "gen/rows/plt.h"
 
 /* Adds the parts of [start, end) that no range has. */
 static bool gaps_add(struct derive_gaps *gaps, const struct cfi_ranges *ranges,

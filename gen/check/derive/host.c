@@ -47,7 +47,8 @@ bool derive_call_returns(
 	       !validate_never_returns(walker->callees, call);
 }
 
-void derive_cut_at(struct derive_walker *walker, uint64_t pc)
+/* Notes that no way goes on behind the call at pc. */
+static void host_cut_at(struct derive_walker *walker, uint64_t pc)
 {
 	const size_t i =
 	    search_from(walker->cuts, sizeof(*walker->cuts), walker->n_cuts, pc);
@@ -77,7 +78,7 @@ static bool host_returns(void *context, uint64_t pc, const struct code_insn *cal
 		return true;
 	if (walker->entry->origin & DERIVE_DESCRIBED)
 		return true;
-	derive_cut_at(walker, pc);
+	host_cut_at(walker, pc);
 	return false;
 }
 

@@ -125,6 +125,22 @@ static bool lead_may_end(
 	       !(callee && callee->summary.effect.how >= CALLEE_RETURNS);
 }
 
+/* True if the system call at pc gives a signal's context back, by the number that the instruction before gives it. */
+static bool lead_gives_back(const struct derive_gap *gap, enum code_machine machine,
+    uint64_t before, const struct code_insn *insn)
+{
+	struct code_state state;
+	struct code_insn number;
+
+	if (!insn->system || before < gap->start ||
+	    !code_insn_read(machine, gap->bytes + (before - gap->start),
+		gap->end - before, before, &number))
+		return false;
+	code_state_unknown(&state);
+	code_state_step(&state, code_abi(machine), before, &number);
+	return code_state_gives_back(&state, code_abi(machine), insn);
+}
+
 /* Doubts the code at pc, and notes where else control goes from it, up to where it does not go on. */
 static bool lead_on(struct derive_merge *merge, const struct derive_entries *entries,
     enum code_machine machine, uint64_t pc)
@@ -132,19 +148,23 @@ static bool lead_on(struct derive_merge *merge, const struct derive_entries *ent
 	const struct derive_gap *gap;
 	struct code_insn insn;
 	bool may_end = false;
+	uint64_t before = pc;
 
-	for (; (gap = derive_gap_at(merge->gaps, pc)); pc += insn.length) {
+	for (; (gap = derive_gap_at(merge->gaps, pc)); before = pc, pc += insn.length) {
 		uint32_t *cell = &merge->cells[merge->first[gap - merge->gaps->list] +
 					       (pc - gap->start)];
 
 		if (*cell & CELL_LED || (may_end && derive_entry_at(entries, pc)))
 			return true;
-		*cell |= CELL_LED;
 		if (!code_insn_read(machine, gap->bytes + (pc - gap->start),
 			gap->end - pc, pc, &insn))
 			return true;
 		for (uint8_t i = 0; i < insn.length; i++)
 			cell[i] |= CELL_BAD;
+		/* Another way may come here with another number. */
+		if (lead_gives_back(gap, machine, before, &insn))
+			return true;
+		*cell |= CELL_LED;
 		if (insn.control == CODE_JUMPS || insn.control == CODE_BRANCHES) {
 			if (!vec_reserve(
 				&merge->lost, &merge->cap_lost, merge->n_lost + 1))

@@ -177,7 +177,7 @@ bool derive_place(void *context, const struct code_place *place)
 	case CODE_CONTINUES:
 	case CODE_BRANCHES:
 	case CODE_BRANCHES_TO:
-		noted.flags |= DERIVE_NEXT;
+		noted.flags |= place->ends ? 0 : DERIVE_NEXT;
 		break;
 	case CODE_JUMPS:
 	case CODE_JUMPS_TO:

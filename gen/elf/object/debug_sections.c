@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/num.h"
 #include "gen/elf/object/internal.h"
 
 /* The section has no address of its own, and its records refer to it: they get the place in

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/num.h"
 #include "base/rd.h"
 #include "gen/elf/object/internal.h"
 
@@ -60,7 +59,7 @@ static bool group_read(struct image *image, uint32_t i, struct err *err)
 	return true;
 }
 
-bool object_groups_read(struct image *image, struct err *err)
+static bool object_groups_read(struct image *image, struct err *err)
 {
 	/* In range: object_tables_find has counted them. */
 	for (size_t i = 1; i < image->n_sections; i++)

@@ -78,7 +78,8 @@ static bool sframe_relocate(
 	for (uint32_t i = 0; i < view.n_funcs; i++)
 		if (!sframe_start(in, &view, i, err))
 			return false;
-	return sf_join_add(join, &view, in->gone, err);
+	return sf_join_add(join, &view, in->gone, err) ||
+	       err_prefix(err, "section %zu", in->section);
 }
 
 static bool sframe_add(

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 from elf_text import functions
-from tap import check, plan, run
+from tap import check, must, plan, run
 
 tool, folder = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 
@@ -288,6 +288,19 @@ def check_sframe():
         lambda at, bind, kind, section: section == 0)), 1, "relocation 0", "not in a section")
     size = base().get(sframe, "offset") + 32
     verify("a function too long", base().put(size, base().bytes[size] + 1, 4), 4, "a row, but")
+    # Each section has a header of its own. The second one's place is told, and what is to be done helps.
+    with open("two.cc", "w", encoding="utf-8") as file:
+        file.write("inline int shared(int n) { return n + 1; } int user(int n) { return shared(n); }")
+    must("g++", "-c", "two.cc")
+    must(tool, "-q", "--format=2", "--object-sections=group", "two.o", "both.o")
+    thing = Object("both.o")
+    second = [i for i, name in enumerate(thing.names) if name == ".sframe"][1]
+    verify("two kinds of sections", thing.put(thing.get(second, "offset") + 3, 0, 1), 1,
+           f": section {second}: .sframe+0x3: flags 0, but 4 in the first .sframe section; "
+           "run objcopy --remove-section .sframe FILE NEW, then eh2sframe NEW OUT")
+    made = [run("objcopy", "--remove-section", ".sframe", "bad.o", "new.o"), run(tool, "-q", "--format=2", "new.o", "again.o"),
+            run(tool, "verify", "again.o")]
+    check(all(one.returncode == 0 for one in made), "two kinds of sections: removed, and made again", str(made))
     # Sections of GNU as are not ours to replace.
     run("g++", "-O2", "-ffunction-sections", "-Wa,--gsframe", "-c", "-o", "bad.o",
         os.path.join(folder, "object_other.cc"))

@@ -44,7 +44,10 @@ UNIT(total)
 		ck_assert(
 		    (insn.via != CODE_NO_REG) ==
 		    (insn.control == CODE_JUMPS_TO || insn.control == CODE_BRANCHES_TO ||
-			insn.control == CODE_CALLS_TO || insn.control == CODE_RETURNS));
+			insn.control == CODE_CALLS_TO || insn.control == CODE_RETURNS ||
+			(insn.system && !insn.target)));
+		ck_assert(insn.system == (code[0] == 0x0a));
+		ck_assert(!insn.system || insn.target == code[1]);
 	}
 }
 

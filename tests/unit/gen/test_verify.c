@@ -17,6 +17,8 @@ enum { N = 3, ADDR = 0x2000, SPACING = 32 };
 static struct wr cfi, sframe;
 static const uint32_t fde_sizes[N] = {16, 32, 32};
 static const struct derived *derived; /* rows of code without CFI; NULL: none */
+static enum source source;	      /* of the CFI */
+static char told[VERIFY_TEXT];	      /* the first difference */
 
 /* N functions with the same instructions: CFA is SP + 8, from +4 on SP + 16. */
 static void make_cfi(void)
@@ -75,6 +77,8 @@ static struct verify_result verify_misread(int32_t more)
 	struct err err = {0};
 	struct verify_input input = {&view, &frames, &ranges, &policy};
 
+	section.parts[section.n_parts++] =
+	    (struct cfi_part){"", 0, cfi.size, source, false};
 	ck_assert_msg(cfi_frames_read(&section, &frames, &err), "%s", err.text);
 	ck_assert_msg(cfi_ranges_read(&frames, &ranges, &err), "%s", err.text);
 	ck_assert_msg(verify_own(&input, &result, &err), "%s", err.text);
@@ -86,6 +90,8 @@ static struct verify_result verify_misread(int32_t more)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&sframe);
 	wr_deinit(&cfi);
+	if (result.n_texts)
+		memcpy(told, result.texts[0], VERIFY_TEXT);
 	free(result.texts);
 	result.texts = NULL;
 	return result;
@@ -233,6 +239,36 @@ UNIT(misread)
 	ck_assert_uint_eq(result.n_differences, 1);
 	ck_assert_uint_eq(result.held.cfi_bytes, 32 + 32);
 	ck_assert_uint_eq(result.held.unlisted_bytes, 0);
+}
+
+/* Records that were made of Go's table are no CFI of the file, for either reader. */
+UNIT(go_table)
+{
+	struct verify_result result;
+	struct coverage written = {.covered_bytes = 16 + 32 + 32};
+	struct err err = {0};
+
+	source = SOURCE_GO;
+	make_cfi();
+	make_sframe(0);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 0);
+	ck_assert_uint_eq(result.held.go_bytes, 16 + 32 + 32);
+	ck_assert_uint_eq(result.held.cfi_bytes + verify_code_alone(&result.held), 0);
+	ck_assert(prove_judge(&result, &written, &err));
+	make_cfi();
+	make_sframe(16);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 2);
+	ck_assert_uint_eq(result.held.go_bytes, 16 + 16 + 16);
+	ck_assert_msg(strstr(told, "CFA is rsp + 24 in .sframe, rsp + 16 in Go's table"),
+	    "%s", told);
+	make_cfi();
+	make_sframe(0);
+	result = verify_misread(-8);
+	ck_assert_uint_eq(result.held.go_bytes, 32 + 32);
+	ck_assert_uint_eq(result.held.cfi_bytes, 0);
+	source = SOURCE_EH_FRAME;
 }
 
 /* The section lacks the last bytes of code without CFI that the code itself says a row for. */

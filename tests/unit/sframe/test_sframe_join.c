@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Several sections are joined to one. Each function stays what it was, in each version
  * and byte order. */
+#include <string.h>
+
 #include "sframe/check.h"
 #include "sframe/join.h"
 #include "tests/unit/sframe/test_sframe_fixture.h"
@@ -109,6 +111,41 @@ UNIT_LOOP(apart, 0, N_PAIRS)
 	ck_assert(sf_join_add(&join, &first, NULL, &err));
 	ck_assert_int_eq(sf_join_add(&join, &second, NULL, &err), same);
 	ck_assert_int_eq(err.kind, same ? ERR_NONE : ERR_UNSUPPORTED);
+	sf_join_deinit(&join);
+	wr_deinit(&two);
+	wr_deinit(&one);
+}
+
+static const struct {
+	uint8_t at, to; /* a byte of the header, and its value instead */
+	const char *said;
+} headers[] = {
+    {SFRAME_HDR_FLAGS, 0, ".sframe+0x3: flags 0, but 4 in the first"},
+    {SFRAME_HDR_ABI_ARCH, SFRAME_ABI_AARCH64_ENDIAN_LITTLE,
+	".sframe+0x4: ABI 2, but 3 in the first"},
+    {SFRAME_HDR_CFA_FIXED_FP_OFFSET, 0xf0,
+	".sframe+0x5: fixed place of FP -16, but 0 in the first"},
+    {SFRAME_HDR_CFA_FIXED_RA_OFFSET, 0,
+	".sframe+0x6: fixed place of RA 0, but -8 in the first"},
+};
+
+/* The member that differs is named, its place, and both values. SORTED alone does not matter. */
+UNIT_EACH(difference, headers)
+{
+	struct wr one = part(2, FIRST, 0), two = part(2, SECOND, 0);
+	struct sf_view first, second;
+	struct sf_join join = {0};
+	struct err err = {0};
+
+	one.data[SFRAME_HDR_FLAGS] |= SFRAME_F_FDE_SORTED;
+	two.data[headers[_i].at] = headers[_i].to;
+	ck_assert(sf_view_open(one.data, one.size, FIRST, &first, &err));
+	ck_assert_msg(
+	    sf_view_open(two.data, two.size, SECOND, &second, &err), "%s", err.text);
+	ck_assert(sf_join_add(&join, &first, NULL, &err));
+	ck_assert(!sf_join_add(&join, &second, NULL, &err));
+	ck_assert_msg(strncmp(err.text, headers[_i].said, strlen(headers[_i].said)) == 0,
+	    "%s", err.text);
 	sf_join_deinit(&join);
 	wr_deinit(&two);
 	wr_deinit(&one);
