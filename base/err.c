@@ -19,18 +19,24 @@ bool err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
 	return false;
 }
 
+bool err_append(struct err *err, const char *between, const char *text)
+{
+	size_t used = strlen(err->text);
+
+	snprintf(err->text + used, sizeof(err->text) - used, "%s%s", between, text);
+	return false;
+}
+
 bool err_set_errno(struct err *err, const char *fmt, ...)
 {
 	int saved = errno;
 	va_list ap;
-	size_t used;
 
 	err->kind = saved == ENOMEM ? ERR_NOMEM : ERR_IO;
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
-	used = strlen(err->text);
-	snprintf(err->text + used, sizeof(err->text) - used, ": %s", strerror(saved));
+	err_append(err, ": ", strerror(saved));
 	errno = saved;
 	return false;
 }
@@ -44,14 +50,10 @@ bool err_prefix(struct err *err, const char *fmt, ...)
 {
 	char old[sizeof(err->text)];
 	va_list ap;
-	size_t used;
 
 	memcpy(old, err->text, sizeof(old));
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
-	used = strlen(err->text);
-	snprintf(err->text + used, sizeof(err->text) - used, ": %.*s",
-	    (int)sizeof(old) - 1, old);
-	return false;
+	return err_append(err, ": ", old);
 }

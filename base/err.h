@@ -43,6 +43,9 @@ bool err_set_errno(struct err *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 /* As err_set with ERR_NOMEM and the customary words. */
 bool err_set_nomem(struct err *err);
 
+/* Puts between and text behind the text; always returns false. */
+bool err_append(struct err *err, const char *between, const char *text);
+
 /* Puts "prefix: " before the text; always returns false. */
 bool err_prefix(struct err *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 

@@ -88,6 +88,7 @@ static bool check_rows(const struct file_check *check, struct install *install,
 {
 	struct verify_result result = {0};
 	struct options options;
+	struct sf_view view;
 	bool ok;
 
 	if (!install->options->prove)
@@ -97,7 +98,9 @@ static bool check_rows(const struct file_check *check, struct install *install,
 	options = *install->options;
 	options.debug_file =
 	    install->debug_path ? install->debug_path : options.debug_file;
-	ok = prove_image(&check->written, &check->written, &options, &result, err);
+	ok = lint_view(&check->written, &view, err) &&
+	     prove_section(
+		 &check->written, &check->written, &view, &options, &result, err);
 	/* Objects leave partly covered functions out on purpose; those bytes are not
 	 * missing. */
 	if (result.missing_bytes == install->left_whole)

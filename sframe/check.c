@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The named checks. One pass notes the first breach of each; the table of prerequisites
- * then says which of them stand on their own and which merely follow from another.
+ * The named checks. One pass notes the first breach of each, and stops where something
+ * cannot be read.
  */
 #include "sframe/check.h"
 
@@ -12,27 +12,8 @@
 
 #define BIT(check) (1u << SF_CHECK_##check)
 
-struct check {
-	const char *name, *text;
-	unsigned int needs; /* BITs of the checks that must have passed */
-};
-
-static const struct check checks[] = {
-#define CHECK_WORDS(id, check_name, check_text)                                          \
-	[SF_CHECK_##id] = {                                                              \
-	    .name = (check_name), .text = (check_text), .needs = NEEDS_##id},
-#define NEEDS_FLAGS 0
-#define NEEDS_ABI 0
-#define NEEDS_FUNC_READABLE 0
-#define NEEDS_FUNC_SORTED BIT(FLAGS) | BIT(FUNC_READABLE)
-#define NEEDS_FUNC_OVERLAP BIT(FUNC_SORTED) | BIT(FUNC_SIZE)
-#define NEEDS_FUNC_SIZE BIT(FUNC_READABLE)
-#define NEEDS_REP_SIZE BIT(FUNC_READABLE)
-#define NEEDS_ROWS_READABLE BIT(ABI) | BIT(FUNC_READABLE)
-#define NEEDS_ROWS_SOME BIT(FUNC_READABLE)
-#define NEEDS_ROWS_ASCENDING BIT(ROWS_READABLE)
-#define NEEDS_ROWS_INSIDE BIT(ROWS_READABLE) | BIT(FUNC_SIZE) | BIT(REP_SIZE)
-#define NEEDS_ROWS_TOTAL BIT(FUNC_READABLE)
+static const struct sf_words checks[] = {
+#define CHECK_WORDS(id) [SF_CHECK_##id] = {SF_WORDS_##id}
     SF_CHECKS(CHECK_WORDS)
 #undef CHECK_WORDS
 };
@@ -56,6 +37,13 @@ struct survey {
 	struct err damage;	   /* what the decoder said of unreadable bytes */
 };
 
+bool sf_broken(struct sf_words rule, uint64_t off, const char *damage, struct err *err)
+{
+	return err_set(err, ERR_MALFORMED,
+	    "%s (%s): broken at .sframe+0x%" PRIx64 "%s%s%s", rule.name, rule.text, off,
+	    damage ? " (" : "", damage ? damage : "", damage ? ")" : "");
+}
+
 static void survey_note(struct survey *survey, enum sf_check check, uint64_t off)
 {
 	if (survey->breached & 1u << check)
@@ -77,7 +65,7 @@ static void survey_header(struct survey *survey)
 	if (view->flags & ~defined)
 		survey_note(survey, SF_CHECK_FLAGS, SFRAME_HDR_FLAGS);
 	if (!abi || view->version < abi->since)
-		survey_note(survey, SF_CHECK_ABI, SFRAME_HDR_ABI_ARCH);
+		survey_note(survey, SF_CHECK_VERSION, SFRAME_HDR_ABI_ARCH);
 }
 
 static void survey_rows(struct survey *survey, const struct sf_view_func *func)
@@ -96,17 +84,17 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	 */
 	if (func->func.n_rows == 0 &&
 	    (survey->view->version < SFRAME_VERSION_3 || func->func.pcmask))
-		survey_note(survey, SF_CHECK_ROWS_SOME, func->field_off);
+		survey_note(survey, SF_CHECK_FUNC_ROWS, func->field_off);
 	sf_rows_begin(survey->view, func, &iter);
 	for (off = iter.off; sf_rows_next(&iter, &row, &survey->damage); off = iter.off) {
 		if (row.start < before)
-			survey_note(survey, SF_CHECK_ROWS_ASCENDING, off);
+			survey_note(survey, SF_CHECK_ROW_ORDER, off);
 		if (row.start >= end)
-			survey_note(survey, SF_CHECK_ROWS_INSIDE, off);
+			survey_note(survey, SF_CHECK_ROW_INSIDE, off);
 		before = (uint64_t)row.start + 1;
 	}
 	if (iter.failed)
-		survey_note(survey, SF_CHECK_ROWS_READABLE, iter.off);
+		survey_note(survey, SF_CHECK_READABLE, iter.off);
 }
 
 /* In the order of starts, if any two functions overlap then two neighbours do. */
@@ -128,17 +116,17 @@ static void survey_func(struct survey *survey, const struct sf_view_func *func)
 
 	if (func->func.size) {
 		if (__builtin_add_overflow(range.first, func->func.size - 1, &range.last))
-			survey_note(survey, SF_CHECK_FUNC_SIZE, func->field_off);
+			survey_note(survey, SF_CHECK_FUNC_END, func->field_off);
 		survey_range(survey, &range);
 	}
 	if ((view->flags & SFRAME_F_FDE_SORTED) && range.first < survey->last_start)
-		survey_note(survey, SF_CHECK_FUNC_SORTED, func->field_off);
+		survey_note(survey, SF_CHECK_FUNC_ORDER, func->field_off);
 	survey->last_start = range.first;
 	if (func->func.pcmask && func->func.rep_size == 0)
-		survey_note(survey, SF_CHECK_REP_SIZE, func->field_off);
+		survey_note(survey, SF_CHECK_BLOCK, func->field_off);
 	survey->n_rows += func->func.n_rows;
-	/* Needs readable rows, and the rules of the ABI. */
-	if (!(survey->breached & (BIT(ABI) | BIT(ROWS_READABLE))))
+	/* Rows have the rules of the ABI. */
+	if (!(survey->breached & BIT(VERSION)))
 		survey_rows(survey, func);
 }
 
@@ -171,34 +159,24 @@ static void survey_section(struct survey *survey)
 	survey_header(survey);
 	for (uint32_t i = 0; i < view->n_funcs; i++) {
 		if (!sf_view_func(view, i, &func, &survey->damage)) {
-			survey_note(survey, SF_CHECK_FUNC_READABLE,
+			survey_note(survey, SF_CHECK_READABLE,
 			    view->func_off + (uint64_t)i * view->func_size);
 			return;
 		}
 		survey_func(survey, &func);
+		if (survey->breached & BIT(READABLE))
+			return;
 	}
 	if (survey->n_rows != view->n_rows)
-		survey_note(survey, SF_CHECK_ROWS_TOTAL, SFRAME_HDR_NUM_FRES);
-	if (survey->ranges && !(survey->breached & checks[SF_CHECK_FUNC_OVERLAP].needs))
+		survey_note(survey, SF_CHECK_COUNT, SFRAME_HDR_NUM_FRES);
+	if (survey->ranges)
 		survey_overlap(survey);
 }
 
-static bool survey_report(const struct survey *survey, enum sf_check check,
-    enum sf_check *failed, struct err *err)
-{
-	bool damaged = check == SF_CHECK_FUNC_READABLE || check == SF_CHECK_ROWS_READABLE;
-
-	if (failed)
-		*failed = check;
-	return err_set(err, ERR_MALFORMED, "%s: %s, at .sframe+0x%" PRIx64 "%s%s%s",
-	    checks[check].name, checks[check].text, survey->off[check],
-	    damaged ? " (" : "", damaged ? survey->damage.text : "", damaged ? ")" : "");
-}
-
-bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err *err)
+bool sf_check_all(const struct sf_view *view, struct err *err)
 {
 	struct survey survey = {.view = view};
-	bool ok = true;
+	int first;
 
 	if (!(view->flags & SFRAME_F_FDE_SORTED)) {
 		survey.ranges =
@@ -207,10 +185,32 @@ bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err 
 			return err_set_nomem(err);
 	}
 	survey_section(&survey);
-	for (unsigned int i = 0; ok && i < SF_N_CHECKS; i++) {
-		if ((survey.breached & 1u << i) && !(survey.breached & checks[i].needs))
-			ok = survey_report(&survey, (enum sf_check)i, failed, err);
-	}
 	free(survey.ranges);
-	return ok;
+	if (!survey.breached)
+		return true;
+	first = __builtin_ctz(survey.breached);
+	return sf_broken(checks[first], survey.off[first],
+	    first == SF_CHECK_READABLE ? survey.damage.text : NULL, err);
+}
+
+uint64_t sf_behind(const struct sf_view *view, struct err *others)
+{
+	struct sf_view last = *view;
+	uint64_t off = 0, behind = 0;
+	struct err ignored;
+	size_t n = 0;
+
+	do {
+		off += last.row_off + last.row_len;
+		while (off < view->size && !view->data[off])
+			off++;
+		behind = n++ ? behind : off;
+	} while (off < view->size && sf_view_open(view->data + off, view->size - off,
+					 view->addr + off, &last, &ignored));
+	if (n > 1)
+		err_set(others, ERR_MALFORMED,
+		    "%zu sections stand behind each other, the second at "
+		    ".sframe+0x%" PRIx64 ", and readers see the first one alone",
+		    n, behind);
+	return behind;
 }

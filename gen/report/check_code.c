@@ -8,7 +8,6 @@
 #include "gen/elf/object/object.h"
 #include "gen/verify/code_witness.h"
 #include "gen/verify/meaning.h"
-#include "gen/verify/prove.h"
 
 const char *report_check_kind_name(enum validate_fault_kind kind)
 {
@@ -132,15 +131,13 @@ bool report_check_make(const struct image *image, const struct options *options,
 }
 
 bool report_check_make_section(const struct image *image, const struct image *cfi_image,
-    const struct options *options, struct report_check *check, struct err *err)
+    const struct sf_view *view, const struct options *options, struct report_check *check,
+    struct err *err)
 {
-	struct sf_view view;
-
 	*check = (struct report_check){.image = image, .of_section = true};
-	return prove_view(image, &view, err) &&
-	       symbols_read(image, &check->symbols, err) &&
+	return symbols_read(image, &check->symbols, err) &&
 	       verify_by_code(
-		   image, cfi_image, &view, options, &check->input, &check->result, err);
+		   image, cfi_image, view, options, &check->input, &check->result, err);
 }
 
 void report_check_deinit(struct report_check *check)

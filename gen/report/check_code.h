@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "gen/options/options.h"
 #include "gen/check/validate.h"
+#include "sframe/decode.h"
 
 /* Borrows the image. The struct does not move: input does not. */
 struct report_check {
@@ -30,11 +31,10 @@ struct report_check_group {
  * damaged object, ERR_NOTHING without CFI. Freed with report_check_deinit, also after a failure. */
 ATTR_MUST_CHECK bool report_check_make(const struct image *image,
     const struct options *options, struct report_check *check, struct err *err);
-/* As report_check_make, for the rows of the section that the file has: ERR_NOTHING without one.
- * cfi_image is as for prove_section. */
+/* As report_check_make, for the rows of the section that the file has. cfi_image is as for prove_section. */
 ATTR_MUST_CHECK bool report_check_make_section(const struct image *image,
-    const struct image *cfi_image, const struct options *options,
-    struct report_check *check, struct err *err);
+    const struct image *cfi_image, const struct sf_view *view,
+    const struct options *options, struct report_check *check, struct err *err);
 void report_check_deinit(struct report_check *check); /* accepts a zeroed struct */
 
 /* Fails with ERR_PROOF when a row contradicts the code. */

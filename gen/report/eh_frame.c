@@ -33,8 +33,8 @@ static void eh_frame_rules(
 
 		if (!times)
 			continue;
-		fprintf(out, "%s: " READER_EH_FRAME ": %s: broken at %s+0x%" PRIx64, path,
-		    words->name,
+		fprintf(out, "%s: " READER_EH_FRAME ": %s (%s): broken at %s+0x%" PRIx64,
+		    path, words->name, words->text,
 		    i < LINT_EH_FDE_LENGTH && i != LINT_EH_TABLE_ALL ? ".eh_frame_hdr"
 								     : ".eh_frame",
 		    result->rules[i].off);
@@ -43,10 +43,10 @@ static void eh_frame_rules(
 		if (times > 1)
 			fprintf(out, ", and at %" PRIu64 " more place%s", times - 1,
 			    num_s(times - 1));
-		fprintf(out, "; %s in %" PRIu64 " byte%s (%s)\n",
+		fprintf(out, "; %s in %" PRIu64 " byte%s\n",
 		    words->severity == LINT_EH_DROPS ? "drops the module"
 						     : "ends the stack",
-		    bytes, num_s(bytes), words->text);
+		    bytes, num_s(bytes));
 	}
 }
 

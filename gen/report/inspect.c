@@ -31,15 +31,30 @@ static void report_places(const struct image *image, FILE *out)
 	fputc('\n', out);
 }
 
+/* Opens the section, and tells of others behind it, which no reader sees. */
+static bool report_view(
+    const struct image *image, struct sf_view *view, FILE *out, struct err *err)
+{
+	struct err others = {0};
+
+	if (!lint_view(image, view, err))
+		return false;
+	sf_behind(view, &others);
+	if (others.kind)
+		fprintf(
+		    out, "%s: %s; %s\n", image->shown, others.text, lint_advice(image));
+	return true;
+}
+
 bool report_dump(const struct image *image, FILE *out, struct err *err)
 {
 	struct sf_view view;
 
-	if (!prove_view(image, &view, err))
+	if (!report_view(image, &view, out, err))
 		return false;
 	if (image->object)
 		report_places(image, out);
-	return sf_dump(&view, ".sframe", out, err);
+	return sf_dump(&view, ".sframe", out, err) || lint_advise(image, err);
 }
 
 static void report_verify_print(const struct options *options, const char *path,
@@ -52,8 +67,7 @@ static void report_verify_print(const struct options *options, const char *path,
 	if (result->n_bare && result->one_source)
 		fprintf(out,
 		    "%s: no .debug_frame was read; rows without CFI may come from a "
-		    "debug "
-		    "file (--debug-file, --debug-dir)\n",
+		    "debug file (--debug-file, --debug-dir)\n",
 		    path);
 	if (options->verbosity < 0)
 		return;
@@ -104,11 +118,11 @@ static bool report_same_program(
 }
 
 static bool report_verify_by_code(const struct image *image,
-    const struct image *cfi_image, const struct options *options, FILE *out,
-    struct err *err)
+    const struct image *cfi_image, const struct sf_view *view,
+    const struct options *options, FILE *out, struct err *err)
 {
 	struct report_check check;
-	bool ok = report_check_make_section(image, cfi_image, options, &check, err);
+	bool ok = report_check_make_section(image, cfi_image, view, options, &check, err);
 
 	if (ok)
 		report_check_print(&check, options->verbosity, out);
@@ -122,15 +136,17 @@ bool report_verify(const struct image *image, const struct image *cfi_image,
 {
 	struct verify_result result = {0};
 	struct options named = *options;
+	struct sf_view view;
 	bool ok;
 
-	if (!report_same_program(image, cfi_image, err))
+	if (!report_same_program(image, cfi_image, err) ||
+	    !report_view(image, &view, out, err))
 		return false;
 	if (options->witness == WITNESS_CODE)
-		return report_verify_by_code(image, cfi_image, options, out, err);
+		return report_verify_by_code(image, cfi_image, &view, options, out, err);
 	/* Differences are told with the names of functions. */
 	named.names = true;
-	ok = prove_image(image, cfi_image, &named, &result, err);
+	ok = prove_section(image, cfi_image, &view, &named, &result, err);
 	for (size_t i = 0; i < result.n_texts; i++)
 		fprintf(out, "%s: %s\n", image->shown, result.texts[i]);
 	if (ok)
@@ -144,20 +160,21 @@ static void report_lint_print(
     const char *path, const struct lint_result *result, FILE *out)
 {
 	char words[READER_WORDS_SIZE];
+	struct err rule;
 
 	for (int i = 0; i < LINT_N_RULES; i++) {
 		if (!result->rules[i].times)
 			continue;
-		fprintf(out, "%s: %s: %s: broken at .sframe+0x%" PRIx64, path,
-		    reader_words(result->rules[i].broken, words),
-		    lint_rule_name((enum lint_rule)i), result->rules[i].off);
+		lint_tell(result, (enum lint_rule)i, &rule);
+		fprintf(out, "%s: %s: %s", path,
+		    reader_words(result->rules[i].broken, words), rule.text);
 		if (result->rules[i].pc)
 			fprintf(out, ", function at 0x%" PRIx64, result->rules[i].pc);
 		if (result->rules[i].times > 1)
 			fprintf(out, ", and at %" PRIu64 " more place%s",
 			    result->rules[i].times - 1,
 			    num_s(result->rules[i].times - 1));
-		fprintf(out, " (%s)\n", lint_rule_text((enum lint_rule)i));
+		fputc('\n', out);
 	}
 }
 
@@ -176,21 +193,17 @@ bool report_lint(const struct image *image, const char *reader,
 		return err_set(err, ERR_USAGE,
 		    "%s: unknown reader; eh2sframe-sframe(7) lists them under READERS",
 		    reader);
-	if (!prove_view(image, &view, err))
+	if (!lint_view(image, &view, err))
 		return false;
 	readers = named ? named->bit : lint_readers_of(&view);
 	if (!readers)
-		return err_set(err, ERR_MALFORMED,
-		    "no known reader reads SFrame version %u with these flags for this "
-		    "machine; --refresh replaces the section",
-		    view.version);
-	lint_section(&view, image, readers, &result);
+		readers = LINT_ALL;
+	lint_section(&view, image, readers, false, &result);
 	report_lint_print(image->shown, &result, out);
 	if (result.n_broken)
-		return err_set(err, ERR_MALFORMED,
-		    "%u rule%s of %s broken; --refresh replaces the section",
-		    result.n_broken, num_s(result.n_broken),
-		    reader_words(readers, words));
+		return err_set(err, ERR_MALFORMED, "%u rule%s of %s broken; %s",
+		    result.n_broken, num_s(result.n_broken), reader_words(readers, words),
+		    lint_advice(image));
 	if (options->verbosity >= 0)
 		fprintf(out, "%s: SFrame version %u keeps every rule of %s\n",
 		    image->shown, view.version, reader_words(readers, words));

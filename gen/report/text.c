@@ -188,8 +188,7 @@ static void report_coverage(const struct report *report, FILE *out)
 	if (coverage->calls_with_row + coverage->calls_misread)
 		fprintf(out,
 		    "  last calls     %9zu function%s end%s in a call whose return "
-		    "address "
-		    "has its row, %zu in one that readers misread\n",
+		    "address has its row, %zu in one that readers misread\n",
 		    coverage->calls_with_row, num_s(coverage->calls_with_row),
 		    coverage->calls_with_row == 1 ? "s" : "", coverage->calls_misread);
 	if (coverage->outermost_bytes)
@@ -458,8 +457,8 @@ void report_damage(const struct report *report, FILE *out)
 	if (report->code_apart)
 		fprintf(out,
 		    "%s: functions lie in more than one executable segment, so a kernel "
-		    "that "
-		    "validates sections refuses this one; lint calls it func-segment\n",
+		    "that validates sections refuses this one; lint calls it "
+		    "func-segment\n",
 		    report->shown);
 	if (report->signature_void)
 		fprintf(out,
@@ -474,7 +473,6 @@ void report_damage(const struct report *report, FILE *out)
 	if (report->plan && report->plan->table_moves_for != OBSTACLE_NONE)
 		fprintf(out,
 		    "%s: the program header table moves, so core dumps no longer show "
-		    "the "
-		    "build-id: %s\n",
+		    "the build-id: %s\n",
 		    report->shown, obstacle_text(report->plan->table_moves_for));
 }

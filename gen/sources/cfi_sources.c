@@ -138,8 +138,7 @@ static bool sources_add_debug(const struct image *image, const struct options *o
 	if (image->object && options->debug_file)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "%.200s: debug files of relocatable objects are not read; convert "
-		    "the "
-		    "object before its debug sections are stripped",
+		    "the object before its debug sections are stripped",
 		    options->debug_file);
 	if (image->object)
 		return sources_add_object(image->object, sources, err);

@@ -9,9 +9,9 @@
 #include "gen/elf/object/object.h"
 #include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
+#include "gen/verify/lint.h"
 #include "gen/verify/meaning.h"
 #include "gen/verify/verify.h"
-#include "sframe/check.h"
 
 /* Limit of blocks that are judged by themselves, such as stubs of a PLT. */
 enum { WITNESS_MAX_BLOCKS = 1048576 };
@@ -266,7 +266,7 @@ static bool witness_run(struct code_witness *witness, struct cfi_input *input,
 {
 	const struct validate_rows rows = {witness, witness_read};
 
-	if (!sf_check_all(witness->view, NULL, err) || !witness_read_funcs(witness, err))
+	if (!witness_read_funcs(witness, err))
 		return false;
 	if (witness->n_funcs)
 		witness_bound(witness, &witness->funcs[0]);
@@ -290,7 +290,7 @@ bool verify_by_code(const struct image *image, const struct image *cfi_image,
 		return false;
 	witness.arch = input->arch;
 	witness.code = witness.bytes.image = image->object ? &linked : image;
-	ok = verify_header(view, input->arch, err) && validate_can(input->arch, err) &&
+	ok = lint_format(image, view, err) && validate_can(input->arch, err) &&
 	     (!image->object || object_link(image, &linked, err)) &&
 	     witness_run(&witness, input, options, result, err);
 	if (input->ranges.list != witness.ranges.list)

@@ -3,20 +3,20 @@
  */
 #include "gen/verify/lint.h"
 
-#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
-#include "gen/verify/prove.h"
 #include "sframe/format.h"
 
 static const struct {
-	const char *name, *text;
+	struct sf_words words;
 	uint8_t readers, first, last;
 } rules[LINT_N_RULES] = {
-#define LINT_WORDS(id, name, readers, first, last, text)                                 \
-	[LINT_RULE_##id] = {name, text, readers, first, last},
+#define LINT_WORDS(id, readers, first, last, ...)                                        \
+	[LINT_RULE_##id] = {{__VA_ARGS__}, readers, first, last},
     LINT_RULES(LINT_WORDS)
 #undef LINT_WORDS
 };
@@ -29,6 +29,7 @@ struct lint_run {
 	bool object;		   /* of a relocatable object, which has no segments */
 	unsigned int readers;	   /* asked for, and reading this version */
 	struct lint_result *result;
+	struct err damage;	    /* that the decoder found last */
 	uint64_t n_rows, row_bytes; /* of all functions, shared ones each time */
 	struct sf_func last;	    /* the function before, whose field is at last_off */
 	uint64_t last_off;
@@ -36,14 +37,15 @@ struct lint_run {
 	const GElf_Phdr *code;	    /* where the first function is; NULL: none yet */
 };
 
-const char *lint_rule_name(enum lint_rule rule)
+void lint_tell(const struct lint_result *result, enum lint_rule rule, struct err *err)
 {
-	return rules[rule].name;
-}
+	const char *damage = NULL;
 
-const char *lint_rule_text(enum lint_rule rule)
-{
-	return rules[rule].text;
+	if (rule == LINT_RULE_READABLE)
+		damage = result->damage.text;
+	else if (rule == LINT_RULE_SINGLE)
+		damage = result->others.text;
+	sf_broken(rules[rule].words, result->rules[rule].off, damage, err);
 }
 
 static unsigned int lint_readers(const struct sf_view *view)
@@ -63,11 +65,11 @@ unsigned int lint_readers_of(const struct sf_view *view)
 	/* Unsorted: the section belongs to an object, and is for a linker. */
 	if (!(view->flags & SFRAME_F_FDE_SORTED))
 		readers &= LINT_LIBSFRAME;
-	if (view->version == SFRAME_VERSION_1)
-		return readers;
-	return view->flags & SFRAME_F_FDE_FUNC_START_PCREL
-		   ? readers & ~(unsigned int)READER_BINUTILS_2_41
-		   : readers & ~(unsigned int)LINT_PCREL;
+	if (view->version > SFRAME_VERSION_1)
+		readers &= view->flags & SFRAME_F_FDE_FUNC_START_PCREL
+			       ? ~(unsigned int)READER_BINUTILS_2_41
+			       : ~(unsigned int)LINT_PCREL;
+	return readers;
 }
 
 static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int readers,
@@ -81,6 +83,8 @@ static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int r
 	run->result->n_broken++;
 	run->result->rules[rule].off = off;
 	run->result->rules[rule].pc = pc;
+	if (rule == LINT_RULE_READABLE)
+		run->result->damage = run->damage;
 }
 
 /* rule is broken at off, in the function at pc. */
@@ -93,12 +97,22 @@ static void lint_broken(
 		lint_count(run, rule, run->readers & rules[rule].readers, off, pc);
 }
 
+/* Returns the header's field that has another fixed place than these; 0: none. */
+static uint64_t lint_fixed(const struct sf_view *view, int fp, int ra)
+{
+	if (view->fixed_fp_off != fp)
+		return SFRAME_HDR_CFA_FIXED_FP_OFFSET;
+	return view->fixed_ra_off == ra ? 0 : SFRAME_HDR_CFA_FIXED_RA_OFFSET;
+}
+
 static void lint_header(struct lint_run *run)
 {
 	const struct sf_view *view = run->view;
 	const struct sf_abi *abi = sf_abi_find(view->abi);
 	unsigned int defined = SFRAME_F_FDE_SORTED;
 	uint64_t index_end = view->func_off + (uint64_t)view->n_funcs * view->func_size;
+	uint64_t behind = sf_behind(view, &run->result->others);
+	uint64_t fixed = abi ? lint_fixed(view, abi->fixed_fp_off, abi->fixed_ra_off) : 0;
 
 	if (view->version < SFRAME_VERSION_3)
 		defined |= SFRAME_F_FRAME_POINTER;
@@ -114,12 +128,8 @@ static void lint_header(struct lint_run *run)
 		lint_broken(run, LINT_RULE_NO_PCREL, SFRAME_HDR_FLAGS, 0);
 	else
 		lint_broken(run, LINT_RULE_PCREL, SFRAME_HDR_FLAGS, 0);
-	if (abi && view->fixed_fp_off != abi->fixed_fp_off)
-		lint_broken(
-		    run, LINT_RULE_FIXED_OFFSETS, SFRAME_HDR_CFA_FIXED_FP_OFFSET, 0);
-	if (abi && view->fixed_ra_off != abi->fixed_ra_off)
-		lint_broken(
-		    run, LINT_RULE_FIXED_OFFSETS, SFRAME_HDR_CFA_FIXED_RA_OFFSET, 0);
+	if (fixed)
+		lint_broken(run, LINT_RULE_FIXED_OFFSETS, fixed, 0);
 	if (view->auxhdr_len)
 		lint_broken(run, LINT_RULE_AUX_HEADER, SFRAME_HDR_AUXHDR_LEN, 0);
 	if (view->func_off != SFRAME_HDR_SIZE)
@@ -128,23 +138,10 @@ static void lint_header(struct lint_run *run)
 		lint_broken(run, LINT_RULE_ADJACENT, SFRAME_HDR_FREOFF, 0);
 	if (view->n_funcs == 0 || view->n_rows == 0)
 		lint_broken(run, LINT_RULE_NOT_EMPTY, SFRAME_HDR_NUM_FDES, 0);
-	for (uint64_t off = view->row_off + view->row_len; off < view->size; off++) {
-		if (view->data[off] == 0)
-			continue;
-		lint_broken(run, LINT_RULE_TAIL, off, 0);
-		break;
-	}
-}
-
-static bool lint_high(struct sf_loc loc)
-{
-	return loc.reg > SF_REG_MAX;
-}
-
-/* Returns the end before which the last row has to begin. */
-static uint32_t lint_rows_end(const struct sf_func *func)
-{
-	return func->pcmask && func->rep_size ? func->rep_size : func->size;
+	if (behind < view->size)
+		lint_broken(run,
+		    run->result->others.kind ? LINT_RULE_SINGLE : LINT_RULE_TAIL, behind,
+		    0);
 }
 
 static void lint_row(struct lint_run *run, const struct sf_func *func,
@@ -152,11 +149,12 @@ static void lint_row(struct lint_run *run, const struct sf_func *func,
 {
 	if (row->start < least)
 		lint_broken(run, LINT_RULE_ROW_ORDER, off, func->start);
-	if (row->start >= lint_rows_end(func))
+	if (row->start >= (func->pcmask && func->rep_size ? func->rep_size : func->size))
 		lint_broken(run, LINT_RULE_ROW_INSIDE, off, func->start);
 	if (row->outermost)
 		lint_broken(run, LINT_RULE_ROW_WORDS, off, func->start);
-	if (lint_high(row->cfa) || lint_high(row->ra) || lint_high(row->fp))
+	if (row->cfa.reg > SF_REG_MAX || row->ra.reg > SF_REG_MAX ||
+	    row->fp.reg > SF_REG_MAX)
 		lint_broken(run, LINT_RULE_ROW_REGISTER, off, func->start);
 }
 
@@ -164,11 +162,10 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 {
 	struct sf_row_iter iter;
 	struct sf_row row;
-	struct err damage = {0};
 	uint64_t least = 0, off;
 
 	sf_rows_begin(run->view, func, &iter);
-	for (off = iter.off; sf_rows_next(&iter, &row, &damage); off = iter.off) {
+	for (off = iter.off; sf_rows_next(&iter, &row, &run->damage); off = iter.off) {
 		if (least == 0 && row.start != 0)
 			lint_broken(run, LINT_RULE_ROW_FIRST, off, func->func.start);
 		lint_row(run, &func->func, &row, off, least);
@@ -226,6 +223,8 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 		lint_broken(run, LINT_RULE_FUNC_SIZE, off, f->start);
 	if (f->size > INT32_MAX)
 		lint_broken(run, LINT_RULE_FUNC_FAR, off, f->start);
+	if (f->size && f->start + f->size - 1 < f->start)
+		lint_broken(run, LINT_RULE_FUNC_END, off, f->start);
 	if (f->n_rows > f->size)
 		lint_broken(run, LINT_RULE_ROW_COUNT, off, f->start);
 	/* A signal frame without rows says at least that; libsframe miscounts it. */
@@ -285,10 +284,9 @@ static void lint_funcs(struct lint_run *run)
 {
 	const struct sf_view *view = run->view;
 	struct sf_view_func func;
-	struct err damage = {0};
 
 	for (uint32_t i = 0; i < view->n_funcs; i++) {
-		if (!sf_view_func(view, i, &func, &damage)) {
+		if (!sf_view_func(view, i, &func, &run->damage)) {
 			lint_broken(run, LINT_RULE_READABLE,
 			    view->func_off + (uint64_t)i * view->func_size, 0);
 			return;
@@ -302,8 +300,7 @@ static void lint_funcs(struct lint_run *run)
 		lint_broken(run, LINT_RULE_COUNT, SFRAME_HDR_NUM_FRES, 0);
 }
 
-/* own: a section that was just made, by a writer that looked where functions end in calls. */
-static void lint_all(const struct sf_view *view, const struct image *image,
+void lint_section(const struct sf_view *view, const struct image *image,
     unsigned int readers, bool own, struct lint_result *result)
 {
 	const struct arch *arch =
@@ -332,26 +329,15 @@ static void lint_all(const struct sf_view *view, const struct image *image,
 		lint_broken(&run, LINT_RULE_ROW_SHARED, view->row_off, 0);
 }
 
-void lint_section(const struct sf_view *view, const struct image *image,
-    unsigned int readers, struct lint_result *result)
-{
-	lint_all(view, image, readers, false, result);
-}
-
 /*
- * A file's segments are its own. Rows are shared in a big-endian section only where --optimize=share was given, which a
- * reader that was named does not excuse.
+ * The first broken rule that counts. A file's segments are its own. Rows are shared in a big-endian section only where
+ * --optimize=share was given, which a reader that was named does not excuse.
  */
-static bool lint_not_ours(int rule, bool named)
-{
-	return rule == LINT_RULE_FUNC_SEGMENT || (rule == LINT_RULE_ROW_SHARED && !named);
-}
-
-/* The first broken rule that counts. More rules count for a reader that was named. */
 static int lint_first(const struct lint_result *result, bool named)
 {
 	for (int i = 0; i < LINT_N_RULES; i++)
-		if (result->rules[i].times && !lint_not_ours(i, named))
+		if (result->rules[i].times && i != LINT_RULE_FUNC_SEGMENT &&
+		    (named || i != LINT_RULE_ROW_SHARED))
 			return i;
 	return LINT_N_RULES;
 }
@@ -361,29 +347,74 @@ bool lint_own(const struct sf_view *view, const struct image *image,
 {
 	char words[READER_WORDS_SIZE];
 	struct lint_result result;
+	bool asked = false;
 	int i;
 
-	lint_all(view, image, lint_readers_of(view), true, &result);
+	lint_section(view, image, lint_readers_of(view), true, &result);
 	i = lint_first(&result, false);
-	if (i < LINT_N_RULES)
-		return err_set(err, ERR_INTERNAL,
-		    "the section breaks a rule of %s: %s, at .sframe+0x%" PRIx64,
-		    reader_words(result.rules[i].broken, words), rules[i].name,
-		    result.rules[i].off);
-	if (!named)
+	if (i == LINT_N_RULES && named) {
+		asked = true;
+		lint_section(view, image, named->bit, true, &result);
+		i = lint_first(&result, true);
+	}
+	if (i == LINT_N_RULES)
 		return true;
-	lint_all(view, image, named->bit, true, &result);
-	i = lint_first(&result, true);
-	return i == LINT_N_RULES ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "--for=%s: %s, and the section breaks this rule (%s) at "
-		   ".sframe+0x%" PRIx64 "; leave out the option that asks for it",
-		   named->name, rules[i].text, rules[i].name, result.rules[i].off);
+	lint_tell(&result, (enum lint_rule)i, err);
+	err->kind = asked ? ERR_UNSUPPORTED : ERR_INTERNAL;
+	if (asked)
+		err_append(err, "; ", "leave out the option that asks for it");
+	return err_prefix(err, "%s", reader_words(result.rules[i].broken, words));
 }
 
 bool lint_own_file(const struct image *image, const struct reader *named, struct err *err)
 {
 	struct sf_view view;
 
-	return prove_view(image, &view, err) && lint_own(&view, image, named, err);
+	return lint_view(image, &view, err) && lint_own(&view, image, named, err);
+}
+
+const char *lint_advice(const struct image *image)
+{
+	return image->object ? "objcopy --remove-section .sframe makes room for another"
+			     : "--refresh replaces the section";
+}
+
+bool lint_advise(const struct image *image, struct err *err)
+{
+	return err->kind != ERR_NOMEM && err->kind != ERR_IO &&
+	       !strstr(err->text, "; ") && err_append(err, "; ", lint_advice(image));
+}
+
+bool lint_view(const struct image *image, struct sf_view *view, struct err *err)
+{
+	const uint8_t *data;
+	uint64_t addr;
+	size_t size;
+
+	if (!image_sframe(image, &data, &size, &addr, err))
+		return image->object && lint_advise(image, err);
+	if (!data)
+		return err_set(
+		    err, ERR_NOTHING, "no .sframe section; convert the file first");
+	return sf_view_open(data, size, addr, view, err) || lint_advise(image, err);
+}
+
+bool lint_format(const struct image *image, const struct sf_view *view, struct err *err)
+{
+	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
+	const bool foreign = view->abi != arch->sframe_abi;
+	/* The psABI gives FP no fixed place, on any machine. */
+	const uint64_t off =
+	    foreign ? SFRAME_HDR_ABI_ARCH : lint_fixed(view, 0, arch->fixed_ra_off);
+	char is[80];
+
+	if (!off)
+		return sf_check_all(view, err) || lint_advise(image, err);
+	snprintf(is, sizeof(is), "ABI %u, FP %d, RA %d, where %s has %u, 0, %d",
+	    view->abi, view->fixed_fp_off, view->fixed_ra_off, arch->name,
+	    arch->sframe_abi, arch->fixed_ra_off);
+	sf_broken(rules[foreign ? LINT_RULE_VERSION : LINT_RULE_FIXED_OFFSETS].words, off,
+	    is, err);
+	err->kind = foreign ? ERR_MALFORMED : ERR_PROOF;
+	return lint_advise(image, err);
 }

@@ -9,25 +9,11 @@
 #include "gen/check/derive/derive.h"
 #include "gen/check/validate.h"
 #include "gen/verify/code_witness.h"
-#include "sframe/decode.h"
+#include "gen/verify/lint.h"
 
 /* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second.
  */
 #define PROVE_LIBDWARF_ROWS 4096
-
-bool prove_view(const struct image *image, struct sf_view *view, struct err *err)
-{
-	const uint8_t *data;
-	uint64_t addr;
-	size_t size;
-
-	if (!image_sframe(image, &data, &size, &addr, err))
-		return false;
-	if (!data)
-		return err_set(
-		    err, ERR_NOTHING, "no .sframe section; convert the file first");
-	return sf_view_open(data, size, addr, view, err);
-}
 
 /* True if the code contradicts no row of the section. */
 static bool prove_by_code(const struct image *image, const struct image *cfi_image,
@@ -57,11 +43,12 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 
 	if (!cfi_input_read(image, cfi_image, options, &cfi, err))
 		return false;
-	ok = verify_header(view, cfi.arch, err);
+	ok = lint_format(image, view, err);
 	if (ok) {
 		const struct verify_input input = {
 		    view, &cfi.frames, &cfi.ranges, &cfi.policy};
 
+		result->advice = lint_advice(image);
 		result->one_source = !cfi_section_debug(&cfi.sources.section);
 		ok = validate_correct(image, &cfi, options, err) &&
 		     derive_rows(image, &cfi, options, err) &&
@@ -77,28 +64,9 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 	return ok;
 }
 
-bool prove_image(const struct image *image, const struct image *cfi_image,
-    const struct options *options, struct verify_result *result, struct err *err)
-{
-	struct sf_view view;
-
-	return prove_view(image, &view, err) &&
-	       prove_section(image, cfi_image, &view, options, result, err);
-}
-
 uint64_t verify_code_alone(const struct verify_held *held)
 {
 	return held->template_bytes + held->derived_bytes + held->repaired_bytes;
-}
-
-static const char *prove_advice(const struct verify_result *result, bool written)
-{
-	if (written)
-		return "report this with the file";
-	if (result->n_bare && result->one_source)
-		return "its debug file may have the CFI (--debug-file); --refresh "
-		       "replaces the section";
-	return "--refresh replaces the section";
 }
 
 /* Rows that got lost on the way differ from nothing, so each kind of code is counted. */
@@ -137,9 +105,12 @@ bool prove_judge(
 {
 	if (result->n_differences)
 		return err_set(err, ERR_PROOF,
-		    "%zu difference%s between .sframe and CFI; the first at %s; %s",
+		    "%zu difference%s between .sframe and CFI; the first at %s; %s%s",
 		    result->n_differences, num_s(result->n_differences),
 		    result->n_texts ? result->texts[0] : "?",
-		    prove_advice(result, written));
+		    !written && result->n_bare && result->one_source
+			? "its debug file may have the CFI (--debug-file); "
+			: "",
+		    written ? "report this with the file" : result->advice);
 	return !written || prove_counts(result, written, err);
 }

@@ -12,10 +12,6 @@
 #include "gen/rows/coverage.h"
 #include "gen/verify/verify.h"
 
-/* Opens the section that the image carries; ERR_NOTHING when it has none. */
-ATTR_MUST_CHECK bool prove_view(
-    const struct image *image, struct sf_view *view, struct err *err);
-
 /*
  * Proves a section against the CFI of cfi_image for the code of image. Reads everything
  * again; nothing is shared with a conversion. False on an error of its own; differences
@@ -23,10 +19,6 @@ ATTR_MUST_CHECK bool prove_view(
  */
 ATTR_MUST_CHECK bool prove_section(const struct image *image,
     const struct image *cfi_image, const struct sf_view *view,
-    const struct options *options, struct verify_result *result, struct err *err);
-
-/* As prove_section, for the section the image carries; ERR_NOTHING when it has none. */
-ATTR_MUST_CHECK bool prove_image(const struct image *image, const struct image *cfi_image,
     const struct options *options, struct verify_result *result, struct err *err);
 
 /*

@@ -13,8 +13,6 @@
 #include "gen/verify/meaning.h"
 #include "gen/elf/object/object.h"
 #include "gen/rows/reduce.h"
-#include "sframe/check.h"
-#include "sframe/format.h"
 
 /* The function's name; for code that has none, such as a PLT, its section's. */
 static const char *verify_name(const struct verify_run *run, uint64_t pc)
@@ -388,41 +386,16 @@ static bool verify_one_part(struct verify_run *run, const struct cfi_part *part,
 	return ok;
 }
 
-bool verify_header(const struct sf_view *view, const struct arch *arch, struct err *err)
-{
-	if (view->abi != arch->sframe_abi)
-		return err_set(err, ERR_MALFORMED,
-		    "the .sframe section is for another machine (ABI %u); --refresh "
-		    "replaces it",
-		    view->abi);
-	/* No machine has a fixed place of FP. */
-	if (view->fixed_fp_off)
-		return err_set(err, ERR_PROOF,
-		    "the header says at .sframe+0x%x that the caller's FP is at CFA%+d, "
-		    "which the psABI of %s does not say; --refresh replaces the section",
-		    SFRAME_HDR_CFA_FIXED_FP_OFFSET, view->fixed_fp_off, arch->name);
-	if (view->fixed_ra_off != arch->fixed_ra_off)
-		return err_set(err, ERR_PROOF,
-		    "the header says at .sframe+0x%x that the fixed place of the return "
-		    "address is CFA%+d, and for %s it is CFA%+d; --refresh replaces the "
-		    "section",
-		    SFRAME_HDR_CFA_FIXED_RA_OFFSET, view->fixed_ra_off, arch->name,
-		    arch->fixed_ra_off);
-	return true;
-}
-
 bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
     const struct progress *progress, struct verify_result *result, struct err *err)
 {
 	const struct cfi_section *section = &input->frames->section;
-	struct verify_run run;
+	struct verify_run run = verify_begin(input, result);
 	bool ok = true;
 
-	run = verify_begin(input, result);
 	result->held.cfi_bytes = result->held.go_bytes = result->held.repaired_bytes = 0;
 	result->held.by_libdwarf = true;
-	if (!sf_check_all(input->view, NULL, err) ||
-	    !sf_cursor_init(&run.cursor, input->view, err))
+	if (!sf_cursor_init(&run.cursor, input->view, err))
 		return false;
 	for (size_t i = 0; ok && i < section->n_parts; i++)
 		ok = verify_one_part(&run, &section->parts[i], max_rows, progress, err);

@@ -52,6 +52,7 @@ struct verify_result {
 	uint64_t padding_bytes; /* below 16 at a time between two functions of one FDE */
 	uint64_t missing_bytes; /* code bytes that could have had a row */
 	bool one_source;	/* .debug_frame was not read */
+	const char *advice;	/* on differences in a section that was there */
 	size_t n_differences;
 	size_t n_bare;		    /* of those, rows for code without CFI */
 	char (*texts)[VERIFY_TEXT]; /* owned; the first differences in words */
@@ -63,14 +64,7 @@ struct verify_result {
 
 void verify_result_deinit(struct verify_result *result);
 
-/*
- * Tells if the header is one for this machine: its ABI, and the fixed places of the caller's FP and return
- * address, which hold for every row. ERR_MALFORMED, and ERR_PROOF where a place is another one.
- */
-ATTR_MUST_CHECK bool verify_header(
-    const struct sf_view *view, const struct arch *arch, struct err *err);
-
-/* Borrows everything. */
+/* Borrows everything. lint_format has passed the view. */
 struct verify_input {
 	const struct sf_view *view;
 	const struct cfi_frames *frames;
@@ -79,9 +73,8 @@ struct verify_input {
 };
 
 /*
- * Compares with this project's own interpreter. False on ERR_NOMEM and when the section
- * does not even pass sf_check_all (ERR_MALFORMED); differences are in *result, not
- * errors.
+ * Compares with this project's own interpreter. False on ERR_NOMEM; differences are in
+ * *result, not errors.
  */
 ATTR_MUST_CHECK bool verify_own(
     const struct verify_input *input, struct verify_result *result, struct err *err);

@@ -5,10 +5,13 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include <inttypes.h>
+
 #include "sframe/cursor.h"
 #include "sframe/check.h"
 #include "sframe/decode.h"
 #include "sframe/dump.h"
+#include "sframe/format.h"
 
 const char *const fuzz_section = ".sframe";
 
@@ -73,15 +76,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	FILE *null = fopen("/dev/null", "w");
 	struct sf_view view;
-	struct err err = {0};
+	struct err err = {0}, others = {0};
 	bool whole, ascend, printed;
+	uint64_t behind;
 
 	FUZZ_ASSERT(null, "no /dev/null");
 	if (sf_view_open(data, size, ADDRESS, &view, &err)) {
+		behind = sf_behind(&view, &others);
+		FUZZ_ASSERT(behind >= view.row_off + view.row_len && behind <= size,
+		    "behind the rows is 0x%" PRIx64, behind);
+		FUZZ_ASSERT(
+		    !others.kind || behind + SFRAME_HDR_SIZE <= size, "%s", others.text);
 		whole = read_all(&view, &ascend);
 		printed = sf_dump(&view, ".sframe", null, &err);
 		FUZZ_ASSERT(whole || !printed, "damage was printed");
-		if (sf_check_all(&view, NULL, &err)) {
+		if (sf_check_all(&view, &err)) {
 			FUZZ_ASSERT(
 			    whole && printed, "damage passed the checks: %s", err.text);
 			FUZZ_ASSERT(ascend, "rows out of order passed the checks");

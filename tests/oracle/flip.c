@@ -14,7 +14,6 @@
 #include "gen/check/derive/derive.h"
 #include "gen/convert.h"
 #include "gen/verify/lint.h"
-#include "gen/verify/prove.h"
 #include "gen/verify/verify.h"
 #include "include/eh2sframe-walk.h"
 #include "sframe/cursor.h"
@@ -160,10 +159,10 @@ static enum found judge(struct subject *subject, struct err *err)
 		subject->bytes, subject->view.size, subject->view.addr, &view, err))
 		return BY_OPENING;
 	readers = lint_readers_of(&view);
-	lint_section(&view, &subject->image, readers, &lint);
+	lint_section(&view, &subject->image, readers, false, &lint);
 	if (!readers || lint.n_broken)
 		found = BY_LINT;
-	if (!verify_header(&view, cfi->arch, err) ||
+	if (!lint_format(&subject->image, &view, err) ||
 	    !verify_own(
 		&(struct verify_input){&view, &cfi->frames, &cfi->ranges, &cfi->policy},
 		&result, err))
@@ -293,7 +292,7 @@ static bool begin(struct subject *subject, const char *path, const char *version
 	set(subject, "derive", NULL);
 	subject->options.jobs = 1;
 	if (!make(subject, path, err) ||
-	    !prove_view(&subject->image, &subject->view, err) ||
+	    !lint_view(&subject->image, &subject->view, err) ||
 	    !cfi_input_read(&subject->image, &subject->image, &subject->options,
 		&subject->input, err) ||
 	    !derive_rows(&subject->image, &subject->input, &subject->options, err)) {

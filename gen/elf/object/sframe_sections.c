@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gen/elf/object/internal.h"
+#include "sframe/check.h"
 #include "sframe/format.h"
 #include "sframe/join.h"
 
@@ -67,11 +68,15 @@ static bool sframe_relocate(
 	if (!sf_view_open(in->data, size, section->hdr.sh_addr, &view, err) ||
 	    !object_relocs_open(in->image, in->section, &in->relocs, err))
 		return false;
-	if (in->relocs.n != view.n_funcs)
-		return err_set(err, ERR_MALFORMED,
-		    "section %zu (.sframe) has %" PRIu32 " functions and %" PRIu64
-		    " relocations, but needs one for each function",
-		    in->section, view.n_funcs, in->relocs.n);
+	if (in->relocs.n != view.n_funcs) {
+		sf_behind(&view, err);
+		return err->kind ? err_prefix(err, "section %zu (.sframe)", in->section)
+				 : err_set(err, ERR_MALFORMED,
+				       "section %zu (.sframe) has %" PRIu32
+				       " functions and %" PRIu64
+				       " relocations, but needs one for each function",
+				       in->section, view.n_funcs, in->relocs.n);
+	}
 	in->gone = calloc(view.n_funcs + (size_t)1, sizeof(*in->gone));
 	if (!in->gone)
 		return err_set_nomem(err);

@@ -69,8 +69,8 @@ def candidates(folders):
 
 def several_segments(step, run):
     """Whether all that lint finds is that the file has code in two places, as it had before."""
-    broken = [line for line in run.stdout.splitlines() if ": broken at " in line]
-    return step[0].startswith("lint") and broken and all(": func-segment: " in b for b in broken)
+    broken = [line for line in run.stdout.splitlines() if "): broken at " in line]
+    return step[0].startswith("lint") and broken and all(": func-segment (" in b for b in broken)
 
 
 def fails_small(tool, path, out):

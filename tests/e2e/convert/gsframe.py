@@ -147,12 +147,41 @@ def check_faults(work):
     check_functions("faults", path, verified, work)
 
 
+def check_joined(work):
+    """Linkers that do not know sections put them behind each other: told with their number, and put right."""
+    objects, linked, after = [], os.path.join(work, "joined"), os.path.join(work, "after")
+    for i in range(3):
+        source = os.path.join(work, f"part{i}.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(f"int part{i}(int x) {{ return x * {i + 2}; }}\n")
+        objects.append(source[:-2] + ".o")
+        run("gcc", "-O2", "-Wa,--gsframe", "-c", "-o", objects[-1], source)
+    said = r"3 sections stand behind each other, the second at \.sframe\+0x30, and readers see the first one alone"
+    for linker in ("gold", "lld", "mold"):
+        made = run("gcc", f"-fuse-ld={linker}", "-nostdlib", "-shared", "-o", linked, *objects)
+        check(made.returncode == 0, f"{linker}: linked", made.stderr)
+        for verb in ("lint", "verify", "dump"):
+            text = run(tool, verb, linked).stdout
+            check(re.search(f"^{linked}: .*{said}", text, re.M), f"{linker}, {verb}: how many, and where", text)
+        made, lint = run(tool, "--refresh", linked, after), run(tool, "lint", after)
+        check(made.returncode == 0 and lint.returncode == 0, f"{linker}: put right", made.stderr + lint.stdout)
+    made = run("ld.lld", "-r", "-o", linked, *objects)
+    for verb in ("lint", "verify", "dump"):
+        text = run(tool, verb, linked).stderr
+        check(re.search(f"section \\d+ \\(.sframe\\): {said}; objcopy --remove-section .sframe makes room for another$", text),
+              f"lld -r, {verb}: how many, and where", text)
+    run("objcopy", "--remove-section", ".sframe", linked, after)
+    made = run(tool, "--format=1", after, linked)
+    check(made.returncode == 0 and run(tool, "verify", linked).returncode == 0, "lld -r: put right", made.stderr)
+
+
 def main():
     version = re.search(r"(\d+\.\d+)", run("as", "--version").stdout)
     if not version or version[1] != "2.40":
         skip_all("this is about GNU as and ld 2.40")
     with tempfile.TemporaryDirectory() as work:
         check_faults(work)
+        check_joined(work)
         for source, options in BUILDS:
             check_program(source, options, work)
     plan()

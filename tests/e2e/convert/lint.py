@@ -80,6 +80,23 @@ def no_load(data, at, size):
             struct.pack_into("<I", data, table + 56 * i + 4, 0)
 
 
+def last_address(data, at, size):
+    """The first function begins at the last address there is."""
+    table = struct.unpack_from("<Q", data, 0x20)[0]
+    for i in range(struct.unpack_from("<H", data, 0x38)[0]):
+        kind, _, _, addr = struct.unpack_from("<IIQQ", data, table + 56 * i)
+        if kind == 0x6474E554:
+            struct.pack_into("<q", data, at + FDE, -1 - addr - FDE)
+
+
+def second(data, at, size):
+    """An empty section, and another one behind it at a multiple of 8, as lld leaves them."""
+    struct.pack_into("<II", data, at + 8, 0, 0)
+    struct.pack_into("<III", data, at + 0x10, 0, 0, 0)
+    data[at + HEADER:at + size] = bytes(size - HEADER)
+    data[at + HEADER + 4:at + 2 * HEADER + 4] = data[at:at + HEADER]
+
+
 def first_rows(version):
     """Offset in the section of the first function's rows."""
     def find(data, at):
@@ -149,6 +166,7 @@ BREACHES = [
     ("aux-header", 2, all_of(put(7, "B", 4), move(0x10, "I", -4))),
     ("adjacent", 2, all_of(move(0x18, "I", 1), move(0x10, "I", -1))),
     ("tail", 2, move(0x10, "I", -1)),
+    ("single", 2, second),
     ("not-empty", 3, put(8, "I", 0)),
     ("readable", 2, row(2, 1, 0x63)),
     # Flexible rows of one word, with a padding word at the end, with the reserved bit.
@@ -162,6 +180,7 @@ BREACHES = [
     ("func-segment", 3, all_of(executable, move(FDE, "q", -0x1000))),
     ("func-size", 2, put(FDE + 4, "I", 0)),
     ("func-far", 2, put(FDE + 4, "I", 1 << 31)),
+    ("func-end", 3, last_address),
     ("call-at-end", "2 ends", lambda data, at, size: None),
     ("func-rows", 2, put(FDE + 12, "I", 0)),
     ("block", 2, put(FDE + 20 + 17, "B", 0)),
@@ -198,16 +217,18 @@ FOR = {"glibc": (2, 5, "glibc"), "linux-user": (3, 5, "linux-user"), "linux-arm6
 
 
 def table():
-    """{name: (readers, first, last)} of gen/verify/lint.h."""
+    """{name: (readers, first, last)} of gen/verify/lint.h, and the names that verify has for faults of the format."""
+    with open(os.path.join(root, "sframe/check.h"), encoding="ascii") as file:
+        shared = dict(re.findall(r'#define (SF_WORDS_\w+)\s+(?:\\\n\s+)?"([\w-]+)"', file.read()))
     with open(os.path.join(root, "gen/verify/lint.h"), encoding="ascii") as file:
-        found = re.findall(r'X\(\w+, "([\w-]+)", (\w+),\s+(?:\\\n\s+)?(\d), (\d),', file.read())
-    return {name: (SETS[who], int(first), int(last)) for name, who, first, last in found}
+        found = re.findall(r'X\(\w+, (\w+), (\d), (\d), ("[\w-]+"|\w+)', file.read())
+    return {shared.get(name, name.strip('"')): (SETS[who], int(first), int(last)) for who, first, last, name in found}
 
 
 def broken(path, *reader):
     """{rule: readers} as lint --for=READER, or without a reader, has them, and the status."""
     said = run(tool, "lint", *(f"--for={name}" for name in reader), path)
-    rules = re.findall(r"^[^:]+: ([a-z0-9., -]+): ([\w-]+): broken at \.sframe\+0x", said.stdout, re.M)
+    rules = re.findall(r"^[^:]+: ([a-z0-9., -]+): ([\w-]+) \(.*\): broken at \.sframe\+0x", said.stdout, re.M)
     return {name: who.split(", ") for who, name in rules}, said.returncode, said.stdout
 
 
@@ -227,6 +248,39 @@ def check_breaches(files, work):
         named.add(name)
     check(named == set(rules), "every rule is broken once",
           named.symmetric_difference(rules))
+
+
+def check_words(files, work):
+    """verify, lint and dump name a fault alike, with what the decoder says of it, and advise the same."""
+    out = os.path.join(work, "worded")
+    readable = "readable (function descriptors, row types and word counts are possible): broken at .sframe+0x"
+    for version, edit, words, damage in (
+            (2, put(FDE + 16, "B", 3), readable + "1c", ".sframe+0x2c: row type 3 does not exist"),
+            (3, all_of(row(3, 1, 0x63), put(0xC, "I", 0)), readable, ": the row's words have no size"),
+            (2, move(0x0C, "I", 1), "count (the header's row count is the sum over the functions): broken at .sframe+0xc", None),
+            (2, put(FDE + 20 + 17, "B", 0), "block (a PCMASK function has a block size): broken at .sframe+0x30", None),
+            (3, last_address, "func-order (function starts ascend strictly): broken at .sframe+0x2c", None),
+            (2, put(6, "b", 0), "fixed-offsets (the header's fixed offsets of FP and RA are the machine's): broken at .sframe+0x6", None)):
+        damaged(files[version], out, edit)
+        lint, proof, dump = (run(tool, verb, out) for verb in ("lint", "verify", "dump"))
+        name = words.split(" ")[0]
+        told = re.search(rf"^{re.escape(out)}: [a-z0-9., -]+: ({re.escape(words)}.*?)(, function.*)?(, and at.*)?$", lint.stdout, re.M)
+        check(told and proof.stderr.startswith(f"eh2sframe: {out}: {told[1]}"), f"{name}: named by verify as by lint",
+              lint.stdout + proof.stderr)
+        wrong = [said.stderr for said in (lint, proof) + ((dump,) if damage else ())
+                 if not said.stderr.endswith("; --refresh replaces the section\n") or said.stderr.count("; ") > 1]
+        check(not wrong, f"{name}: advised alike", wrong)
+        if damage:
+            check(told and told[1].endswith(damage + ")") and damage in dump.stderr, f"{name}: with the decoder's words",
+                  lint.stdout + dump.stderr)
+    damaged(files[2], out, second)
+    said = ("2 sections stand behind each other, the second at .sframe+0x20, and readers see the first one alone")
+    for verb in ("verify", "verify --witness=code", "dump"):
+        made = run(tool, *verb.split(), out)
+        check(made.stdout.startswith(f"{out}: {said}; --refresh replaces the section\n"), f"{verb}: tells of a second section", made.stdout)
+    lint = run(tool, "lint", out).stdout
+    check(f": single (no other section stands behind this one): broken at .sframe+0x20 ({said})\n" in lint and ": tail (" not in lint,
+          "lint: tells of a second section", lint)
 
 
 def check_other_order(files, work):
@@ -306,7 +360,8 @@ def check_for(plain, work):
     for words, status, text in (
             ("--for=glibc --format=3", 2, "--format=3: glibc does not read this version"),
             ("--format=1 --for=linux-user", 2, "--format=1: linux-user does not read this version"),
-            ("--for=binutils-2.45 --no-pcrel", 1, "(pcrel) at .sframe+0x3"),
+            ("--for=binutils-2.45 --no-pcrel", 1, "binutils-2.45: pcrel (the flag FDE_FUNC_START_PCREL is set): "
+         "broken at .sframe+0x3; leave out"),
             ("--for=binutils-9", 2, "--for=binutils-9: give glibc, "),
             ("--for=", 2, "--for=: give glibc, ")):
         said = run(tool, *words.split(), plain, out)
@@ -331,7 +386,7 @@ def main():
                 rule = "no-pcrel" if reader in READERS[version] else "version"
                 check(said.returncode == (0 if keeps else 1), f"version {version}, {name}", said.stdout)
                 if not keeps:
-                    check(f": {rule}: broken" in said.stdout and said.stdout.count("\n") == 1,
+                    check(f": {rule} (" in said.stdout and said.stdout.count("\n") == 1,
                           f"version {version}, {name}: only the {rule}", said.stdout)
             said = run(tool, "lint", files[version])
             check(said.returncode == 0, f"version {version}, all", said.stdout)
@@ -344,6 +399,7 @@ def main():
         check_other_order(files, work)
         make_ends(files, work)
         check_breaches(files, work)
+        check_words(files, work)
         check_two_segments(work)
         check_for(plain, work)
         check(run(tool, "lint", plain).returncode == 6, "no section: nothing to do")

@@ -148,8 +148,8 @@ def table():
 def lint(path):
     """{rule: (severity, bytes)}, the status, and what was printed."""
     said = run(tool, "lint", FOR, path)
-    rules = re.findall(r": linux-eh-frame: ([\w-]+): broken at \.eh_frame(?:_hdr)?\+0x[^;]*; ([a-z ]+?) in (\d+) bytes? \(",
-                       said.stdout)
+    rules = re.findall(r": linux-eh-frame: ([\w-]+) \(.*\): broken at \.eh_frame(?:_hdr)?\+0x[^;]*; ([a-z ]+?) in (\d+) bytes?$",
+                       said.stdout, re.M)
     return {name: (how, int(size or 0)) for name, how, size in rules}, said.returncode, said.stdout + said.stderr
 
 
