@@ -220,7 +220,6 @@ static bool report_add_refused(
 bool report_code_add(
     struct report_code *sum, const json_t *code, struct eh2sframe_error *err)
 {
-	sum->uncounted += code && !json_object_get(code, "executable");
 	return report_add_count(code, "with_cfi", &sum->with_cfi, err) &&
 	       report_add_count(code, "covered", &sum->covered, err) &&
 	       report_add_count(code, "plt_template", &sum->plt_template, err) &&

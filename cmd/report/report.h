@@ -62,9 +62,6 @@ struct report_apart {
 struct report_code {
 	json_int_t with_cfi, covered, plt_template, derived, go_table, executable,
 	    outermost;
-	/* Files without a count of executable code: an earlier version made their
-	 * report. */
-	json_int_t uncounted;
 };
 
 /* Adds a member "code", or NULL. EH2SFRAME_INPUT. */
@@ -169,7 +166,7 @@ ATTR_MUST_CHECK bool report_files_end(
     struct report_files *files, struct eh2sframe_error *error);
 void report_files_deinit(struct report_files *files);
 
-/* Returns the share of code in per cent, outermost frames apart; "?" where it is not known. */
+/* Returns the share of code in per cent, outermost frames apart. */
 const char *report_code_percent(
     const struct report_code *code, bool executable, char text[PERCENT_SIZE]);
 /* Returns a new object with the same members, sorted by name. */

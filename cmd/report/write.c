@@ -30,9 +30,7 @@ const char *report_code_percent(
 {
 	const struct report_share share = report_share(code, executable);
 
-	return executable && code->uncounted
-		   ? "?"
-		   : percent_text(share.part, share.whole, "%", text);
+	return percent_text(share.part, share.whole, "%", text);
 }
 
 /* null where there is no code. */
@@ -53,25 +51,18 @@ static void report_print_shares(const struct report_code *code, FILE *out)
 	    report_code_percent(code, true, of_all));
 }
 
-/* Sums over files of which one has no count mean nothing. */
 static json_t *report_code_object(const struct report_code *code)
 {
-	json_t *object = json_pack("{sI sI sI sI so}", "with_cfi", code->with_cfi,
+	json_t *object = json_pack("{sI sI sI sI so sI so}", "with_cfi", code->with_cfi,
 	    "covered", code->covered, "plt_template", code->plt_template, "outermost",
-	    code->outermost, "percent_of_cfi", report_percent(code, false));
+	    code->outermost, "percent_of_cfi", report_percent(code, false), "executable",
+	    code->executable, "percent_of_executable", report_percent(code, true));
 
-	if (object && ((code->derived && json_object_set_new(object, "derived",
-					     json_integer(code->derived)) < 0) ||
-			  (code->go_table && json_object_set_new(object, "go_table",
-						 json_integer(code->go_table)) < 0))) {
-		json_decref(object);
-		return NULL;
-	}
-	if (!object || code->uncounted ||
-	    (json_object_set_new(object, "executable", json_integer(code->executable)) ==
-		    0 &&
-		json_object_set_new(
-		    object, "percent_of_executable", report_percent(code, true)) == 0))
+	if (object &&
+	    (!code->derived || json_object_set_new(object, "derived",
+				   json_integer(code->derived)) == 0) &&
+	    (!code->go_table || json_object_set_new(object, "go_table",
+				    json_integer(code->go_table)) == 0))
 		return object;
 	json_decref(object);
 	return NULL;

@@ -32,24 +32,6 @@ function checkCounts(value) {
 	};
 }
 
-// The sum over files, where the report has no summary.
-function checkSum(files) {
-	const sum = { groups: {} };
-
-	for (const file of files)
-		for (const [name, value] of Object.entries(dataObject(file.raw.check))) {
-			if (Number.isFinite(value)) sum[name] = (sum[name] || 0) + value;
-			for (const [group, one] of name === 'groups' ? Object.entries(dataObject(value)) : []) {
-				const old = Object.hasOwn(sum.groups, group) ? sum.groups[group]
-					: { files: 0, functions: 0, instructions: 0 };
-				sum.groups[group] = { files: old.files + 1,
-					functions: old.functions + (dataCount(one, 'functions') || 0),
-					instructions: old.instructions + (dataCount(one, 'instructions') || 0) };
-			}
-		}
-	return sum;
-}
-
 function checkFigures(counts) {
 	const notSeen = counts.notLookedAt ? dataNumber(counts.notLookedAt) + ' not looked at' : '';
 
@@ -194,15 +176,14 @@ function checkTable(files) {
 }
 
 // The sections of an overview.
-function checkSections(report, files) {
-	const listed = dataObject(report.summary.check);
-	const counts = checkCounts(Object.keys(listed).length ? listed : checkSum(files));
+function checkSections(report) {
+	const counts = checkCounts(report.summary.check);
 
 	return [checkFigures(counts), checkGroups(counts.groups)];
 }
 
 function checkOverview(report, files) {
 	return dom('article', {}, dom('h1', {}, 'The CFI of ' + dataPlural(files.length, 'file', 'files')
-		+ ' against the code'), checkSections(report, files), overviewApart(report.summary),
+		+ ' against the code'), checkSections(report), overviewApart(report.summary),
 	dom('section', {}, dom('h2', {}, 'Files'), checkTable(report.files)));
 }

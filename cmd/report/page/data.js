@@ -12,12 +12,10 @@ function dataText(value) {
 }
 
 // A count, or undefined where the report has none.
-function dataCount(object, ...names) {
-	for (const name of names) {
-		const value = dataObject(object)[name];
-		if (Number.isFinite(value) && value >= 0) return value;
-	}
-	return undefined;
+function dataCount(object, name) {
+	const value = dataObject(object)[name];
+
+	return Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
 function dataObject(value) {
@@ -153,7 +151,7 @@ function dataFile(raw, index) {
 		kind: dataText(raw.kind),
 		format: dataCount(raw, 'format'),
 		code: dataCode(raw.code),
-		functions: dataCount(counts, 'functions_with_cfi', 'functions'),
+		functions: dataCount(counts, 'functions_with_cfi'),
 		withRows: dataCount(counts, 'functions_with_rows'),
 		withGaps: dataCount(counts, 'functions_with_gaps'),
 		noCfi: dataCount(counts, 'functions_without_cfi'),

@@ -261,7 +261,7 @@ function fileWithoutRows(raw) {
 		'Code that a table of functions has, and that no row can be made for.'), table.element);
 }
 
-// Counts by reason: earlier reports have these and no list.
+// Counts by reason, also where the page leaves out the list.
 function fileReasons(reasons, classes) {
 	const rows = reasons.filter((one) => one.bytes);
 

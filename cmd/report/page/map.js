@@ -16,15 +16,6 @@ function mapSections(raw) {
 	return sections;
 }
 
-// Earlier reports give the end of a gap and not its size.
-function mapSize(one, start) {
-	const size = dataCount(one, 'size');
-	const end = dataAddress(one.end);
-
-	if (size !== undefined) return size;
-	return start && end && end.at > start.at ? Number(end.at - start.at) : 0;
-}
-
 function mapMark(one, kind, reason) {
 	const start = dataAddress(one.start);
 	const symbol = dataText(one.symbol);
@@ -32,7 +23,7 @@ function mapMark(one, kind, reason) {
 	return {
 		kind, reason, start,
 		startText: dataText(one.start),
-		size: mapSize(one, start),
+		size: dataCount(one, 'size') || 0,
 		name: dataText(one.name) || symbol,
 		symbol,
 		functionText: dataText(one.function),

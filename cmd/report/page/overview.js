@@ -5,43 +5,17 @@ function overviewSum(files, of) {
 	return files.reduce((sum, file) => sum + (of(file) || 0), 0);
 }
 
-// The summary of the report where it has one, else the sum over the files.
-function overviewCode(report, done) {
-	if (Object.keys(dataObject(report.summary.code)).length) {
-		const code = dataCode(report.summary.code);
-		// Sums of an earlier report lack members that its files have.
-		if (dataCount(report.summary.code, 'data') !== undefined) return code;
-	}
-	const names = ['with_cfi', 'covered', 'plt_template', 'derived', 'outermost', 'without_cfi', 'data', 'padding', 'padding_in_code'];
+// The summary of a report has fewer members than its files.
+function overviewCode(done) {
+	const names = ['executable', 'with_cfi', 'covered', 'plt_template', 'derived', 'outermost', 'without_cfi', 'data', 'padding',
+		'padding_in_code'];
 	const sum = {};
 	for (const name of names) {
 		const known = done.filter((file) => dataCount(file.raw.code, name) !== undefined);
 		if (known.length) sum[name] = overviewSum(known, (file) => dataCount(file.raw.code, name));
 	}
-	// A sum over files of which some have no count means nothing.
-	const counted = done.filter((file) => dataCount(file.raw.code, 'executable') !== undefined);
-	if (counted.length === done.length) {
-		sum.executable = overviewSum(done, (file) => dataCount(file.raw.code, 'executable'));
-		if (counted.some((file) => dataCount(file.raw.code, 'without_cfi') === undefined))
-			delete sum.without_cfi;
-	}
 	sum.decoded = done.length > 0 && done.every((file) => file.code.decoded);
 	return dataCode(sum);
-}
-
-function overviewReasons(report, done) {
-	const listed = dataReasons(report.summary.refused);
-	const sums = new Map();
-
-	if (listed.length) return listed;
-	for (const file of done)
-		for (const one of dataReasons(file.raw.refused)) {
-			const sum = sums.get(one.reason) || { reason: one.reason, functions: 0, bytes: 0, needs: one.needs };
-			sum.functions += one.functions || 0;
-			sum.bytes += one.bytes;
-			sums.set(one.reason, sum);
-		}
-	return [...sums.values()].sort((a, b) => b.bytes - a.bytes);
 }
 
 function overviewFigures(report, done, code, filter) {
@@ -149,8 +123,8 @@ function overviewView(report) {
 	const checked = report.files.filter(checkHas);
 	if (checked.length && !report.files.some((file) => file.code.known)) return checkOverview(report, checked);
 	const done = report.files.filter((file) => file.outcome === 'done');
-	const code = overviewCode(report, done);
-	const reasons = overviewReasons(report, done), classes = reasonAssign(reasons);
+	const code = overviewCode(done);
+	const reasons = dataReasons(report.summary.refused), classes = reasonAssign(reasons);
 	const bar = fileCode(code, reasons, classes);
 	const table = overviewTable(report);
 	const files = dom('section', {}, dom('h2', { tabindex: -1 }, 'Files'), table.element);
@@ -166,5 +140,5 @@ function overviewView(report) {
 	bar ? dom('section', {}, dom('h2', {}, 'Executable bytes'), bar) : null,
 	files,
 	refused ? dom('section', {}, dom('h2', {}, 'Refused code, by reason'), refused) : null,
-	checked.length ? checkSections(report, checked) : null);
+	checked.length ? checkSections(report) : null);
 }

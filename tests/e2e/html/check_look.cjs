@@ -2,7 +2,7 @@
 // Narrow, dark and printed. Contrast is that of WCAG 2, level AA.
 'use strict';
 
-const pages = [['one', ''], ['few', ''], ['few', '#file=1'], ['many', ''], ['hostile', '#file=0'], ['old', ''],
+const pages = [['one', ''], ['few', ''], ['few', '#file=1'], ['many', ''], ['hostile', '#file=0'],
 	['checked', ''], ['checked', '#file=9'], ['checked-one', '']];
 
 async function narrow(tools) {

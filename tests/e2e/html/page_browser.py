@@ -41,7 +41,6 @@ def make_all():
         ("few", samples.document([samples.file_of(i) for i in range(3)] + [samples.failed(3)])),
         ("many", samples.many(3000)),
         ("hostile", samples.hostile()),
-        ("old", samples.old()),
         ("none", samples.document([])),
         ("checked", samples.checked(9)),
         ("checked-one", samples.document([samples.checked(9)["files"][1]])),

@@ -166,15 +166,3 @@ def checked(count):
     evil["check"]["groups"][MARKUP] = {"functions": 3, "instructions": 7}
     evil["check"]["groups"]["__proto__ CFA"] = {"functions": 1, "instructions": 1}
     return document(files + [failed(99)])
-
-
-def old():
-    """What the first version of the program wrote."""
-    return document([{
-        "path": "/bin/ls", "machine": "x86-64", "status": 0, "format": 2,
-        "sizes": {".eh_frame": 13656, ".eh_frame_hdr": 2556, ".sframe": 13381, "index": 5128, "rows": 8253},
-        "counts": {"functions": 318, "functions_with_rows": 317, "functions_with_gaps": 1},
-        "code": {"with_cfi": 85346, "covered": 85312, "plt_template": 0, "percent": 99.9, "outermost": 34,
-                 "percent_of_cfi": 100.0, "executable": 85563, "percent_of_executable": 99.7},
-        "refused": {"ra-undefined": {"functions": 1, "bytes": 34, "needs": 3}}, "records": {},
-        "gaps": [{"reason": "ra-undefined", "start": "0x61d0", "end": "0x61f2", "function": "0x61d0"}]}])
