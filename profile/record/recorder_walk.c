@@ -176,9 +176,9 @@ bool recorder_is_partial(const struct recorder *recorder)
 {
 	return walk_is_less(recorder, (double)recorder->sampled / 1e9,
 		   (double)recorder->used / 1e9) ||
-	       recorder->unwinder.n_samples == 0 || recorder->unwinder.n_failed ||
-	       recorder->unwinder.n_refused || recorder->unwinder.spaces.n_forgotten ||
-	       recorder->names.n_left_out ||
+	       (recorder->unwinder.n_samples == 0 && recorder->args->n_pids) ||
+	       recorder->unwinder.n_failed || recorder->unwinder.n_refused ||
+	       recorder->unwinder.spaces.n_forgotten || recorder->names.n_left_out ||
 	       !(recorder->perf.kernel || recorder->args->user);
 }
 
