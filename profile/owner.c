@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/owner.h"
 
+#include <fcntl.h>
+#include <linux/nsfs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,16 +17,28 @@
 
 /* Debian's larger files take a second each, so a container's first minute is within it. */
 #define SPENT_FREE (UINT64_C(20) * 1000000000)
+#define SPENT_BYTES (UINT64_C(512) << 20)
+/* How deep the kernel lets users nest namespaces. */
+enum { OWNER_DEPTH = 33 };
 
 /* The mounts that a process sees, as the kernel names them; empty where that is not told. */
-static void owner_mounts(const char *process, char mounts[64])
+static void owner_mounts(uint32_t pid, char mounts[64])
 {
 	char path[64];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%s/ns/mnt", process);
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", (unsigned int)pid);
 	n = readlink(path, mounts, 63);
 	mounts[n > 0 ? n : 0] = '\0';
+}
+
+bool owner_has_mounts(uint32_t pid)
+{
+	char mounts[64], own[64];
+
+	owner_mounts(pid, mounts);
+	owner_mounts((uint32_t)getpid(), own);
+	return !*mounts || strcmp(mounts, own) == 0;
 }
 
 /* The real, effective, saved and file system's user. */
@@ -42,32 +59,60 @@ static bool owner_users(uint32_t pid, unsigned int users[4])
 	return ok;
 }
 
+/* Who made the outermost of the user namespaces that a process is in, and this one is not; 0: root, or there is none. */
+static uid_t owner_maker(uint32_t pid)
+{
+	struct stat own, st;
+	char path[64];
+	uid_t maker = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/user", (unsigned int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (stat("/proc/self/ns/user", &own) != 0)
+		own.st_ino = 0;
+	for (int i = 0; i < OWNER_DEPTH && fd >= 0; i++) {
+		int parent = -1;
+
+		if (fstat(fd, &st) == 0 && st.st_ino != own.st_ino &&
+		    ioctl(fd, NS_GET_OWNER_UID, &maker) == 0)
+			parent = ioctl(fd, NS_GET_PARENT);
+		close(fd);
+		fd = parent;
+	}
+	return maker;
+}
+
+/* Whoever made a container answers for all users in it. One of root's differs by its users, of which it mostly has 65,536, or, where they are
+ * those of the host, by its mounts. */
+static uint32_t owner_place(uint32_t pid, uint32_t user)
+{
+	uid_t maker = owner_maker(pid);
+	char mounts[64];
+
+	if (maker)
+		user = maker;
+	owner_mounts(pid, mounts);
+	if (user >= 65536)
+		user = (user >> 16) * 37;
+	else if (user == 0)
+		user = hash_fold(hash_bytes((const uint8_t *)mounts, strlen(mounts)));
+	/* The first place is of processes that are gone. */
+	return 1 + user % (OWNERS - 1);
+}
+
 struct owner owner_of(uint32_t pid)
 {
 	struct owner owner = {.user = geteuid()};
-	char process[16], mounts[64], own[64];
 	unsigned int users[4];
 
 	if (!owner_users(pid, users))
 		return owner;
 	owner.user = users[1];
-	owner.is_own = true;
+	owner.is_own = owner_has_mounts(pid);
 	for (size_t i = 0; i < 4; i++)
 		owner.is_own &= users[i] == 0 || users[i] == geteuid();
-	snprintf(process, sizeof(process), "%u", (unsigned int)pid);
-	owner_mounts(process, mounts);
-	owner_mounts("self", own);
-	owner.is_own &= *own && strcmp(mounts, own) == 0;
-	/*
-	 * Users of a container are 65,536 in a row, and all of them are one who can have that many (subuid(5)). Where they are those of the
-	 * host, as root is, containers differ by their mounts.
-	 */
-	if (users[0] == 0)
-		owner.place =
-		    hash_fold(hash_bytes((const uint8_t *)mounts, strlen(mounts)));
-	else
-		owner.place = users[0] < 65536 ? users[0] : (users[0] >> 16) * 37;
-	owner.place %= OWNERS;
+	owner.place = owner_place(pid, users[0]);
 	return owner;
 }
 
@@ -81,15 +126,47 @@ uint64_t spent_now(void)
 
 bool spent_may(struct spent *spent, const struct owner *owner)
 {
-	uint64_t now = spent_now();
+	const uint32_t place = owner->place;
+	uint64_t now = spent_now(), ns = spent->ns[place];
 
+	if (owner->is_own)
+		return true;
+	if (spent->left[place] && waitpid(spent->left[place], NULL, WNOHANG) == 0)
+		return false;
+	spent->left[place] = 0;
 	if (!spent->since)
 		spent->since = now;
-	return spent->ns[owner->place] < SPENT_FREE + (now - spent->since) / 20;
+	now -= spent->since;
+	return ns < SPENT_FREE + now / 20 && (spent->all_ns < 3 * SPENT_FREE + now / 4 ||
+						 ns * spent->n_owners <= spent->all_ns);
 }
 
 void spent_add(
-    struct spent *spent, const struct owner *owner, uint64_t start, bool for_nothing)
+    struct spent *spent, const struct owner *owner, const struct spent_work *work)
 {
-	spent->ns[owner->place] += (spent_now() - start) * (for_nothing ? 8 : 1);
+	uint64_t ns = work->ns * (work->for_nothing ? 8 : 1);
+
+	if (owner->is_own)
+		return;
+	spent->n_owners += spent->ns[owner->place] == 0;
+	spent->ns[owner->place] += ns;
+	spent->all_ns += ns;
+	spent->left[owner->place] = work->left;
+}
+
+bool spent_take(struct spent *spent, const struct owner *owner, uint64_t bytes)
+{
+	uint64_t *mine = &spent->bytes[owner->place];
+
+	if (*mine + bytes > SPENT_BYTES || spent->all_bytes + bytes > 4 * SPENT_BYTES)
+		return false;
+	*mine += bytes;
+	spent->all_bytes += bytes;
+	return true;
+}
+
+void spent_give(struct spent *spent, uint32_t place, uint64_t bytes)
+{
+	spent->bytes[place] -= bytes;
+	spent->all_bytes -= bytes;
 }

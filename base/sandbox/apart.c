@@ -26,6 +26,7 @@ enum {
 };
 /* Looks at the process so often in a second, and gives it up when it did nothing for so long: a disk that starts turning takes no longer. */
 enum { APART_STEPS = 4, APART_IDLE_SECONDS = 5 };
+#define APART_SECOND UINT64_C(1000000000)
 
 bool apart_write(int out, const void *bytes, size_t size)
 {
@@ -101,7 +102,7 @@ static void apart_close(int fd)
 		close(fd);
 }
 
-/* Processor time that a process has used, in us. */
+/* Processor time that a process has used, in ns. */
 static uint64_t apart_used(pid_t child)
 {
 	struct timespec used = {0};
@@ -109,28 +110,39 @@ static uint64_t apart_used(pid_t child)
 
 	if (clock_getcpuclockid(child, &clock) == 0)
 		clock_gettime(clock, &used);
-	return (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000;
+	return (uint64_t)used.tv_sec * APART_SECOND + (uint64_t)used.tv_nsec;
+}
+
+static uint64_t apart_ns(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * APART_SECOND + (uint64_t)time->tv_usec * 1000;
 }
 
 /* The status of a process that ends; -1: it does not. */
-static int apart_status(pid_t child)
+static int apart_status(pid_t child, struct apart_answer *answer)
 {
+	struct rusage usage;
 	int status = -1;
 
 	for (useconds_t us = 50; us < 1000000; us *= 2) {
-		if (waitpid(child, &status, WNOHANG) != 0)
-			break;
+		if (wait4(child, &status, WNOHANG, &usage) == child) {
+			answer->ns +=
+			    apart_ns(&usage.ru_utime) + apart_ns(&usage.ru_stime);
+			return status;
+		}
 		usleep(us);
 	}
-	return status;
+	answer->ns += APART_SECOND;
+	answer->left = child;
+	return -1;
 }
 
 /*
  * Waits for the end of the process, which is when nobody else has the writing end of the pipe. One that closed it and goes on is ended;
  * one that ends has its status already.
  */
-static bool apart_wait(
-    pid_t child, int pipe_end, const struct apart_limits *limits, struct err *err)
+static bool apart_wait(pid_t child, int pipe_end, const struct apart_limits *limits,
+    struct apart_answer *answer, struct err *err)
 {
 	struct pollfd one = {.fd = pipe_end, .events = POLLIN};
 	unsigned int idle = 0;
@@ -144,12 +156,13 @@ static bool apart_wait(
 		if (n > 0 || (n < 0 && errno != EINTR))
 			break;
 		used = apart_used(child);
-		idle = used > before + 100 ? 0 : idle + 1;
+		idle = used > before + 100000 ? 0 : idle + 1;
+		answer->ns += idle ? APART_SECOND / APART_STEPS : 0;
 		if (idle == APART_IDLE_SECONDS * APART_STEPS)
 			break;
 	}
 	kill(child, SIGKILL);
-	return (apart_status(child) == 0 && n > 0) ||
+	return (apart_status(child, answer) == 0 && n > 0) ||
 	       err_set(err, ERR_LIMIT,
 		   "the file takes more than %u s or %llu MiB, waits for its file "
 		   "system, or ended the process that "
@@ -171,7 +184,8 @@ static bool apart_map(int out, size_t least, struct apart_answer *answer, struct
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, out, 0);
 	if (bytes == MAP_FAILED)
 		return err_set_nomem(err);
-	*answer = (struct apart_answer){bytes, (size_t)st.st_size};
+	answer->bytes = bytes;
+	answer->size = (size_t)st.st_size;
 	return true;
 }
 
@@ -200,6 +214,7 @@ bool apart_run(const struct apart_job *job, struct apart_answer *answer, struct 
 	pid_t child = -1;
 	bool ok = pipe2(ends, O_CLOEXEC) == 0 && memory >= 0;
 
+	*answer = (struct apart_answer){0};
 	for (size_t i = 0; i < APART_ABOVE; i++)
 		fds[i] = -1;
 	fds[APART_OUT] = apart_above(memory);
@@ -218,7 +233,7 @@ bool apart_run(const struct apart_job *job, struct apart_answer *answer, struct 
 	if (child < 0)
 		ok = err_set_errno(err, "cannot start a process to read the file");
 	else
-		ok = apart_wait(child, ends[0], &job->limits, err) &&
+		ok = apart_wait(child, ends[0], &job->limits, answer, err) &&
 		     apart_map(memory, job->least, answer, err);
 	apart_close(ends[0]);
 	apart_close(fds[APART_OUT]);

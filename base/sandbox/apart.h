@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/attr.h"
 #include "base/err.h"
@@ -34,6 +35,9 @@ typedef void apart_open_fn(void *context);
 struct apart_answer {
 	const uint8_t *bytes; /* nobody writes to them any more */
 	size_t size;
+	/* Known without an answer, too. */
+	uint64_t ns; /* of its processor, and of waiting */
+	pid_t left;  /* it cannot be ended, and is for waitpid; 0: it has ended */
 };
 
 struct apart_job {

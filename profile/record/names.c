@@ -11,24 +11,30 @@
 
 /* For all processes: a compiler that never stops must not fill the memory. */
 static const struct names_part NAMES_MOST = {1 << 20, 512, 32 << 20};
-/* Of this, one's own processes can have half, and each other owner an eighth, so that none takes the names of the others. */
-enum { NAMES_OWN = 2, NAMES_OTHERS = 8 };
+/* Of this all others can have a half, and each of them an eighth, or more while they all have a quarter. So none takes the names of the others. */
+enum { NAMES_ALL_OTHERS = 2, NAMES_MANY = 4, NAMES_EACH = 8 };
 /* A map file of so many bytes takes twice as many again. */
 enum { NAMES_MEMORY = 2047 << 20, NAMES_SECONDS = 10 };
+/* So long the end of a recording may wait for names, in ns. */
+#define NAMES_END (UINT64_C(30) * 1000000000)
 
-/* True if an owner may have more of what parts say. */
+/* True if what there is with more is at most a share of the room. */
+static bool names_fit(
+    const struct names_part *part, const struct names_part *more, unsigned int share)
+{
+	return part->frames + more->frames <= NAMES_MOST.frames / share &&
+	       part->processes + more->processes <= NAMES_MOST.processes / share &&
+	       part->bytes + more->bytes <= NAMES_MOST.bytes / share;
+}
+
 static bool names_room(
     const struct names *names, const struct owner *owner, const struct names_part *more)
 {
-	const struct names_part *all = &names->all, *part = &names->parts[owner->place];
-	const unsigned int share = owner->is_own ? NAMES_OWN : NAMES_OTHERS;
-
-	return all->frames + more->frames <= NAMES_MOST.frames &&
-	       all->processes + more->processes <= NAMES_MOST.processes &&
-	       all->bytes + more->bytes <= NAMES_MOST.bytes &&
-	       part->frames + more->frames <= NAMES_MOST.frames / share &&
-	       part->processes + more->processes <= NAMES_MOST.processes / share &&
-	       part->bytes + more->bytes <= NAMES_MOST.bytes / share;
+	return names_fit(&names->all, more, 1) &&
+	       (owner->is_own ||
+		   (names_fit(&names->others, more, NAMES_ALL_OTHERS) &&
+		       (names_fit(&names->parts[owner->place], more, NAMES_EACH) ||
+			   names_fit(&names->others, more, NAMES_MANY))));
 }
 
 static void names_part_add(struct names_part *part, const struct names_part *more)
@@ -42,13 +48,14 @@ static void names_part_add(struct names_part *part, const struct names_part *mor
 static bool names_take(
     struct names *names, const struct owner *owner, const struct names_part *more)
 {
-	bool ok = names_room(names, owner, more);
-
-	if (ok) {
-		names_part_add(&names->all, more);
+	if (!names_room(names, owner, more))
+		return false;
+	names_part_add(&names->all, more);
+	if (!owner->is_own) {
+		names_part_add(&names->others, more);
 		names_part_add(&names->parts[owner->place], more);
 	}
-	return ok;
+	return true;
 }
 
 static struct names_process *names_process(struct names *names, uint32_t pid)
@@ -126,6 +133,7 @@ static bool names_process_add(struct names *names, uint32_t pid)
 void names_note(struct names *names, const struct rows *rows, uint64_t address,
     const struct names_seen *seen)
 {
+	struct names_process *process;
 	const struct symbol *symbol;
 
 	if (!names_is_new(names, seen))
@@ -137,11 +145,15 @@ void names_note(struct names *names, const struct rows *rows, uint64_t address,
 			    names, names_owner(names, seen->pid), seen, symbol->name);
 		return;
 	}
-	if ((!names_process(names, seen->pid) && !names_process_add(names, seen->pid)) ||
+	process = names_process(names, seen->pid);
+	if ((!process && !names_process_add(names, seen->pid)) ||
 	    !vec_reserve(&names->list, &names->cap, names->n + 1)) {
 		names->n_left_out++;
 		return;
 	}
+	/* Its folder comes into the kernel's memory when it writes there. */
+	if (process && process->home.tmp < 0)
+		jit_home_open(&process->home, seen->pid, process->owner.user);
 	names->list[names->n++] = *seen;
 }
 
@@ -198,6 +210,16 @@ static const char *names_text(struct names_texts *texts)
 	return end && *text ? text : NULL;
 }
 
+/* True unless it is known that a process has written no names. */
+static bool names_is_there(const struct names_process *process)
+{
+	int fd = process->owner.is_own ? jit_open(&process->home) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || !process->owner.is_own;
+}
+
 /* Asks for the names of a process's frames. */
 static void names_ask(
     struct names *names, const struct names_process *process, struct apart_answer *answer)
@@ -210,14 +232,16 @@ static void names_ask(
 	    .context = &work,
 	    .limits = {NAMES_MEMORY, NAMES_SECONDS},
 	    .least = 1};
-	uint64_t start = spent_now();
+	struct spent_work spent;
 	struct err err;
 	bool ok;
 
-	if (!spent_may(&names->spent, &process->owner))
+	if (!spent_may(&names->spent, &process->owner) || !names_is_there(process))
 		return;
 	ok = apart_run(&job, answer, &err);
-	spent_add(&names->spent, &process->owner, start, !ok && err.kind == ERR_LIMIT);
+	spent =
+	    (struct spent_work){answer->ns, !ok && err.kind == ERR_LIMIT, answer->left};
+	spent_add(&names->spent, &process->owner, &spent);
 }
 
 void names_of_process(struct names *names, uint32_t pid)
@@ -249,14 +273,20 @@ void names_of_process(struct names *names, uint32_t pid)
 	apart_free(&answer);
 	jit_home_close(&process->home);
 	names->all.processes--;
-	names->parts[process->owner.place].processes--;
+	if (!process->owner.is_own) {
+		names->others.processes--;
+		names->parts[process->owner.place].processes--;
+	}
 	*process = names->processes[--names->n_processes];
 }
 
 void names_end(struct names *names)
 {
-	while (names->n_processes)
+	uint64_t end = spent_now() + NAMES_END;
+
+	while (names->n_processes && spent_now() < end)
 		names_of_process(names, names->processes[0].home.pid);
+	names->n_left_out += names->n;
 }
 
 void names_free(struct names *names)

@@ -42,7 +42,7 @@ struct names {
 	struct names_process *processes;
 	size_t n, cap, n_processes, cap_processes;
 	struct slots noted; /* frames that came: the halves of a hash of each */
-	struct names_part all, parts[OWNERS];
+	struct names_part all, others, parts[OWNERS];
 	struct owner last; /* of last_pid */
 	uint32_t last_pid;
 	uint64_t n_left_out; /* frames that there was no room for */

@@ -18,6 +18,8 @@ bool queue_begin(struct queue *queue, size_t size, struct err *err)
 
 	if (memory == MAP_FAILED)
 		return err_set_nomem(err);
+	/* A process that reads a file apart needs none of it, and one that cannot be ended would keep it. */
+	madvise(memory, size, MADV_DONTFORK);
 	*queue = (struct queue){.memory = memory, .size = size};
 	pthread_mutex_init(&queue->lock, NULL);
 	pthread_cond_init(&queue->changed, NULL);

@@ -123,33 +123,54 @@ bool rows_make_here(const struct rows_file *file,
 	return ok;
 }
 
-/* Whose process it is decides who looks at the file, and whose file it is, who reads it. Root of a container has files elsewhere. */
+/* Counts what is kept for an owner. */
+static bool rows_count(
+    struct rows_made *made, const struct owner *owner, struct rows *rows, struct err *err)
+{
+	uint64_t bytes = rows->size + rows->n_extra * sizeof(*rows->extra) +
+			 rows->symbols.n * sizeof(*rows->symbols.list) + rows->n_names;
+	const struct facts facts = rows->facts;
+
+	if (owner->is_own)
+		return true;
+	if (!spent_take(&made->apart, owner, bytes)) {
+		made->is_full = true;
+		rows_free(rows);
+		rows->facts = facts;
+		return err_set(
+		    err, ERR_LIMIT, "the rows of its owner's files take too much memory");
+	}
+	rows->place = owner->place;
+	rows->bytes = bytes;
+	return true;
+}
+
+/* What root or this user wrote at its path here is read here, whoever maps it. For all else whoever maps it answers. */
 static bool rows_make_live(struct rows_made *made, const struct rows_file *file,
     struct rows *rows, struct err *err)
 {
 	const struct apart_limits limits = {
 	    .memory = UINT64_C(4) << 30, .seconds = ROWS_SECONDS};
-	const struct owner owner = owner_of(file->pid);
 	struct rows_place places[ROWS_PLACES];
-	uint64_t start;
-	bool ok, is_here;
+	struct spent_work work;
+	struct owner owner;
+	bool ok;
 
-	if (owner.is_own) {
-		rows_places_open(file, places);
-		is_here = rows_places_own(places);
-		ok = is_here && rows_make_here(file, places, rows, err);
+	if (rows_places_open_own(file, places)) {
+		ok = rows_make_here(file, places, rows, err);
 		rows_places_close(places);
-		if (is_here)
+		/* Else it is another file. */
+		if (ok || err->kind != ERR_IO)
 			return ok;
 	}
+	owner = owner_of(file->pid);
 	if (!spent_may(&made->apart, &owner))
 		return err_set(err, ERR_LIMIT,
 		    "%s: other files of its owner have taken too long to convert",
 		    file->path);
-	start = spent_now();
-	ok = rows_make_apart(file, &limits, rows, err);
-	spent_add(&made->apart, &owner, start, !ok && err->kind == ERR_LIMIT);
-	return ok;
+	ok = rows_make_apart(file, &limits, rows, &work, err);
+	spent_add(&made->apart, &owner, &work);
+	return ok && rows_count(made, &owner, rows, err);
 }
 
 bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows *rows,

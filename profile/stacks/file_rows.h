@@ -69,6 +69,8 @@ struct rows {
 	struct symbols symbols;
 	char *names; /* owned; what the symbols point to */
 	size_t n_names;
+	uint32_t place; /* of the owner that it is counted for */
+	uint64_t bytes; /* that are counted */
 };
 
 /* Counts the work. */
@@ -76,6 +78,7 @@ struct rows_made {
 	size_t n;	    /* files that were converted */
 	uint64_t ns;	    /* of time */
 	struct spent apart; /* by files of other users */
+	bool is_full;	    /* since the caller looked last, an owner had no room */
 };
 
 /* rows_find.c: where the file may be now. */
@@ -87,12 +90,13 @@ struct rows_place {
 };
 enum { ROWS_PLACES = 3 };
 
-/* Opens them. It can wait for ever where others than the process's owner and root serve files. */
+/* Opens them. It can wait for ever where others than root serve files. */
 void rows_places_open(
     const struct rows_file *file, struct rows_place places[ROWS_PLACES]);
+/* Opens only what root or this process's user wrote at the path here, and waits for nobody. false: nothing, and none is open. */
+ATTR_MUST_CHECK bool rows_places_open_own(
+    const struct rows_file *file, struct rows_place places[ROWS_PLACES]);
 void rows_places_close(struct rows_place places[ROWS_PLACES]);
-/* True if root or this process's user wrote the files, and they are at their path here. */
-bool rows_places_own(const struct rows_place places[ROWS_PLACES]);
 /*
  * Reads them until one is the file, by its build-id, or without one by what the kernel knows, and fills in rows->facts and
  * is_elsewhere. ERR_IO: it is none of them; ERR_NOMEM.
@@ -118,7 +122,8 @@ ATTR_MUST_CHECK bool rows_make_here(const struct rows_file *file,
  * answers is checked as the bytes of a stranger are. ERR_LIMIT: it took too much; ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM.
  */
 ATTR_MUST_CHECK bool rows_make_apart(const struct rows_file *file,
-    const struct apart_limits *limits, struct rows *rows, struct err *err);
+    const struct apart_limits *limits, struct rows *rows, struct spent_work *work,
+    struct err *err);
 void rows_free(struct rows *rows); /* accepts a zeroed one */
 
 #endif

@@ -147,7 +147,7 @@ static bool rows_read_answer(
 }
 
 bool rows_make_apart(const struct rows_file *file, const struct apart_limits *limits,
-    struct rows *rows, struct err *err)
+    struct rows *rows, struct spent_work *spent, struct err *err)
 {
 	struct rows_work work = {.file = file};
 	const struct apart_job job = {.open = rows_work_open,
@@ -159,6 +159,8 @@ bool rows_make_apart(const struct rows_file *file, const struct apart_limits *li
 	bool ok = apart_run(&job, &answer, err) &&
 		  rows_read_answer(answer.bytes, answer.size, rows, err);
 
+	*spent =
+	    (struct spent_work){answer.ns, !ok && err->kind == ERR_LIMIT, answer.left};
 	apart_free(&answer);
 	return ok;
 }

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Which file a process has mapped: of a name it may be another one by now, and of a container it may be elsewhere. */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/names/lines.h"
 #include "base/regular.h"
 #include "include/eh2sframe.h"
 #include "profile/stacks/file_rows.h"
@@ -65,18 +70,17 @@ static struct eh2sframe_file *rows_open(
 }
 
 /*
- * True if a path of the process means the same file here: not where the process has another root, as in a container. Of one that
- * has ended, or that belongs to others, it is not known; the file's inode decides then.
+ * True if a path of the process means the same file here: not where the process has other mounts or another root, as in a container.
+ * Of one that has ended, or that belongs to others, it is not known; the file's inode decides then.
  */
 static bool rows_is_here(uint32_t pid)
 {
-	char name[ROWS_PATH_SIZE];
-	struct stat root, own;
+	char name[64], root[2];
+	ssize_t n;
 
-	snprintf(name, sizeof(name), "/proc/%u/root/", (unsigned int)pid);
-	return stat(name, &root) != 0 ||
-	       (stat("/", &own) == 0 && root.st_dev == own.st_dev &&
-		   root.st_ino == own.st_ino);
+	snprintf(name, sizeof(name), "/proc/%u/root", (unsigned int)pid);
+	n = readlink(name, root, sizeof(root));
+	return (n < 0 || (n == 1 && root[0] == '/')) && owner_has_mounts(pid);
 }
 
 /*
@@ -98,49 +102,100 @@ static void rows_mapping(const struct rows_file *file, char path[ROWS_PATH_SIZE]
 	    (unsigned long long)file->end);
 }
 
-/* Its file's state, as far as it is known without asking who serves it. */
+/* The state of an open file, as far as it is known without asking who serves it. */
+static bool rows_stat(int fd, struct stat *st, uint64_t *mount)
+{
+	struct statx at;
+
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			  STATX_BASIC_STATS | STATX_MNT_ID, &at) != 0)
+		return false;
+	*st = (struct stat){.st_dev = makedev(at.stx_dev_major, at.stx_dev_minor),
+	    .st_ino = at.stx_ino,
+	    .st_mode = at.stx_mode,
+	    .st_uid = at.stx_uid,
+	    .st_size = (off_t)at.stx_size,
+	    .st_mtim = {at.stx_mtime.tv_sec, at.stx_mtime.tv_nsec}};
+	*mount = at.stx_mnt_id;
+	return true;
+}
+
 static bool rows_look_mapping(const struct rows_file *file, struct stat *st)
 {
 	char path[ROWS_PATH_SIZE];
-	struct statx at;
-	int fd;
+	uint64_t mount;
 	bool ok;
+	int fd;
 
 	rows_mapping(file, path);
 	fd = open(path, O_PATH | O_CLOEXEC);
-	ok = fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-			    STATX_BASIC_STATS, &at) == 0;
-	if (ok)
-		*st = (struct stat){.st_dev = makedev(at.stx_dev_major, at.stx_dev_minor),
-		    .st_ino = at.stx_ino,
-		    .st_size = (off_t)at.stx_size,
-		    .st_mtim = {at.stx_mtime.tv_sec, at.stx_mtime.tv_nsec}};
+	ok = rows_stat(fd, st, &mount) && rows_same_inode(file, st, true);
 	if (fd >= 0)
 		close(fd);
-	return ok && rows_same_inode(file, st, true);
+	return ok;
+}
+
+/* A path below a folder, without reading. Linux 5.6 has this call, and 5.12 RESOLVE_CACHED. */
+static int rows_open_path(int at, const char *path, uint64_t resolve)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
+	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+
+	if (fd < 0 && (errno == EINVAL || errno == ENOSYS))
+		fd = openat(at, path, O_PATH | O_CLOEXEC);
+	return fd;
+}
+
+/* The path here, if the kernel has it in memory, as that of a file that is mapped: then no file system is asked. */
+static int rows_open_cached(const struct rows_file *file)
+{
+	return file->path[0] == '/' ? rows_open_path(AT_FDCWD, file->path, RESOLVE_CACHED)
+				    : -1;
 }
 
 bool rows_look(const struct rows_file *file, struct stat *st)
 {
-	char name[ROWS_PATH_SIZE];
+	uint64_t mount;
+	bool ok;
+	int fd;
 
-	if (file->path[0] != '/')
-		return false;
 	if (rows_look_mapping(file, st))
 		return true;
-	snprintf(
-	    name, sizeof(name), "/proc/%u/root%s", (unsigned int)file->pid, file->path);
-	return owner_of(file->pid).is_own &&
-	       (stat(name, st) == 0 ||
-		   (rows_is_here(file->pid) && stat(file->path, st) == 0)) &&
-	       rows_same_inode(file, st, false);
+	if (!rows_is_here(file->pid))
+		return false;
+	fd = rows_open_cached(file);
+	ok = rows_stat(fd, st, &mount) && rows_same_inode(file, st, false);
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* True if a user may serve the files of a mount, and says what he likes of their owners. */
+static bool rows_is_served(uint64_t mount)
+{
+	char begins[32], *text, *rest, *line;
+	struct err ignored;
+	bool served = true;
+	size_t size, n;
+
+	n = (size_t)snprintf(begins, sizeof(begins), "%llu ", (unsigned long long)mount);
+	if (!lines_read("/proc/self/mountinfo", &text, &size, &ignored) || !text)
+		return true;
+	for (rest = text; (line = lines_next(&rest));) {
+		const char *kind = strstr(line, " - ");
+
+		if (strncmp(line, begins, n) == 0 && kind)
+			served = strncmp(kind, " - fuse", 7) == 0;
+	}
+	free(text);
+	return served;
 }
 
 bool rows_look_here(const struct rows_file *file, struct stat *st)
 {
 	char path[ROWS_PATH_SIZE];
 
-	return stat(file->path, st) == 0 ||
+	return (file->path[0] == '/' && stat(file->path, st) == 0) ||
 	       (naming_copy_path(file->build_id, file->build_id_size, path) &&
 		   stat(path, st) == 0);
 }
@@ -151,36 +206,85 @@ static bool rows_is_own(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-static void rows_place_open(
-    const struct rows_file *file, const char *path, struct rows_place *place)
+/* Opens for reading what is open as a path, and closes that. */
+static int rows_open_again(int fd, struct stat *st)
+{
+	char path[64];
+	int again = -1;
+
+	if (fd < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = regular_open(path, st);
+	close(fd);
+	return again;
+}
+
+static void rows_place_fill(
+    const struct rows_file *file, int fd, struct rows_place *place)
 {
 	struct stat here;
 
-	place->fd = regular_open(path, &place->st);
+	place->fd = rows_open_again(fd, &place->st);
 	place->is_elsewhere = stat(file->path, &here) != 0 ||
 			      here.st_dev != place->st.st_dev ||
 			      here.st_ino != place->st.st_ino;
 }
 
-void rows_places_open(const struct rows_file *file, struct rows_place places[ROWS_PLACES])
+/* As the process sees the path. The kernel's names have no links: one was put there since. */
+static int rows_open_root(const struct rows_file *file)
 {
-	const unsigned int pid = file->pid;
-	char path[ROWS_PATH_SIZE];
+	char path[64];
+	int root, fd = -1;
 
+	snprintf(path, sizeof(path), "/proc/%u/root", (unsigned int)file->pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root >= 0) {
+		fd = rows_open_path(root, file->path + (file->path[0] == '/'),
+		    RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+		close(root);
+	}
+	return fd;
+}
+
+static void rows_places_begin(struct rows_place places[ROWS_PLACES])
+{
 	for (size_t i = 0; i < ROWS_PLACES; i++)
 		places[i] = (struct rows_place){.fd = -1};
+}
+
+bool rows_places_open_own(
+    const struct rows_file *file, struct rows_place places[ROWS_PLACES])
+{
+	int fd = rows_open_cached(file);
+	uint64_t mount;
+	struct stat st;
+
+	rows_places_begin(places);
+	if (rows_stat(fd, &st, &mount) && S_ISREG(st.st_mode) && rows_is_own(&st) &&
+	    !rows_is_served(mount))
+		places[0].fd = rows_open_again(fd, &places[0].st);
+	else if (fd >= 0)
+		close(fd);
+	return places[0].fd >= 0;
+}
+
+void rows_places_open(const struct rows_file *file, struct rows_place places[ROWS_PLACES])
+{
+	char path[ROWS_PATH_SIZE];
+
+	rows_places_begin(places);
 	if (file->image)
 		return;
 	rows_mapping(file, path);
-	rows_place_open(file, path, &places[0]);
+	rows_place_fill(file, open(path, O_PATH | O_CLOEXEC), &places[0]);
 	places[0].by_mapping = true;
-	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, file->path);
-	rows_place_open(file, path, &places[1]);
-	if (places[1].fd < 0 && rows_is_here(pid))
-		rows_place_open(file, file->path, &places[1]);
+	rows_place_fill(file, rows_open_root(file), &places[1]);
+	if (places[1].fd < 0 && rows_is_here(file->pid))
+		rows_place_fill(file, open(file->path, O_PATH | O_CLOEXEC), &places[1]);
 	/* perf keeps copies, also of a container's files and of deleted ones. */
 	if (!file->live && naming_copy_path(file->build_id, file->build_id_size, path))
-		rows_place_open(file, path, &places[2]);
+		rows_place_fill(file, open(path, O_PATH | O_CLOEXEC), &places[2]);
 }
 
 void rows_places_close(struct rows_place places[ROWS_PLACES])
@@ -188,15 +292,6 @@ void rows_places_close(struct rows_place places[ROWS_PLACES])
 	for (size_t i = 0; i < ROWS_PLACES; i++)
 		if (places[i].fd >= 0)
 			close(places[i].fd);
-}
-
-bool rows_places_own(const struct rows_place places[ROWS_PLACES])
-{
-	for (size_t i = 0; i < ROWS_PLACES; i++)
-		if (places[i].fd >= 0 &&
-		    (places[i].is_elsewhere || !rows_is_own(&places[i].st)))
-			return false;
-	return places[0].fd >= 0 || places[1].fd >= 0;
 }
 
 /* True if what was read is the file that was mapped. */

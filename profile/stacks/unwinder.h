@@ -84,6 +84,7 @@ struct unwinder_file {
 	bool no_file; /* memory without a file, or of one that is only shared memory */
 	bool failed;
 	bool has_section;
+	uint8_t n_opened;
 	uint32_t module;   /* the caller's; UINT32_MAX: none yet */
 	struct rows *rows; /* owned */
 	uint32_t *index;
@@ -106,6 +107,10 @@ void unwinder_files_free(struct unwinder *unwinder);
 #define UNWINDER_IN_FILE ((UINT64_C(1) << 40) - 1)
 /* Limits of mapped files: those that are kept, and versions of one path. */
 enum { UNWINDER_MAX_FILES = 1 << 18, UNWINDER_VERSIONS = 64 };
+/* How often a file is opened that was not there for the process that was asked, or for which its owner had no time. */
+enum { UNWINDER_TRIES = 4 };
+/* So many mappings of a process are looked at. */
+enum { UNWINDER_LOOKS = 4096 };
 
 enum { UNWINDER_MAX_FRAMES = 4096, UNWINDER_MAX_KERNEL = 256 };
 

@@ -68,13 +68,21 @@ static void unwinder_file_note(struct unwinder *unwinder, uint32_t number)
 		unwinder_note(unwinder, unwinder_inode_hash(&file->mapped), number);
 }
 
-static void unwinder_file_free(struct unwinder_file *file)
+static void unwinder_rows_free(struct unwinder *unwinder, struct unwinder_file *file)
+{
+	if (!file->rows)
+		return;
+	spent_give(&unwinder->rows.apart, file->rows->place, file->rows->bytes);
+	rows_free(file->rows);
+	free(file->rows);
+	file->rows = NULL;
+}
+
+static void unwinder_file_free(struct unwinder *unwinder, struct unwinder_file *file)
 {
 	free((char *)(uintptr_t)file->mapped.path);
 	free(file->index);
-	if (file->rows)
-		rows_free(file->rows);
-	free(file->rows);
+	unwinder_rows_free(unwinder, file);
 	free(file);
 }
 
@@ -96,7 +104,7 @@ static bool unwinder_files_sweep(struct unwinder *unwinder)
 	    unwinder->file_slots.cap * sizeof(*unwinder->file_slots.list));
 	for (uint32_t i = 0; i < unwinder->n_files; i++) {
 		if (unwinder->files[i] && !mapped[i]) {
-			unwinder_file_free(unwinder->files[i]);
+			unwinder_file_free(unwinder, unwinder->files[i]);
 			unwinder->files[i] = NULL;
 		}
 		if (unwinder->files[i])
@@ -107,6 +115,7 @@ static bool unwinder_files_sweep(struct unwinder *unwinder)
 	    unwinder->cache.n_entries * sizeof(*unwinder->cache.entries));
 	memset(unwinder->places, 0, UNWINDER_PLACES * sizeof(*unwinder->places));
 	unwinder->free_file = unwinder->n_since_sweep = 0;
+	unwinder->rows.is_full = false;
 	return true;
 }
 
@@ -114,6 +123,11 @@ static bool unwinder_files_sweep(struct unwinder *unwinder)
 static bool unwinder_file_number(
     struct unwinder *unwinder, uint32_t *number, struct err *err)
 {
+	/* An owner's files that are mapped no more may make room for others. */
+	if (unwinder->rows.is_full &&
+	    unwinder->n_since_sweep >= UNWINDER_MAX_FILES / 1024 &&
+	    !unwinder_files_sweep(unwinder))
+		return err_set_nomem(err);
 	*number = (uint32_t)unwinder->n_files;
 	unwinder->n_since_sweep++;
 	if (unwinder->n_files < UNWINDER_MAX_FILES) {
@@ -172,7 +186,8 @@ static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *
 static bool unwinder_file_same(const struct rows_file *a, const struct rows_file *b)
 {
 	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
-	       (!a->was_seen || !b->was_seen || regular_is_same(&a->was, &b->was));
+	       a->was_seen == b->was_seen &&
+	       (!a->was_seen || regular_is_same(&a->was, &b->was));
 }
 
 /*
@@ -193,12 +208,36 @@ static void unwinder_file_find_here(
 		const struct rows_file *one = &unwinder->files[slot->number - 1]->mapped;
 
 		if (slot->hash == hash && one->was_seen &&
+		    !unwinder->files[slot->number - 1]->is_many &&
 		    regular_is_same(&one->was, &wanted->was) &&
 		    one->inode == wanted->inode &&
 		    one->build_id_size == wanted->build_id_size &&
 		    memcmp(one->build_id, wanted->build_id, one->build_id_size) == 0)
 			*index = slot->number - 1;
 	}
+}
+
+/* A build-id is what the file says of itself, so that others could have it, too. But who maps without end must not cost more than that. */
+static bool unwinder_may_look(const struct unwinder *unwinder, const struct event *map)
+{
+	const struct space *space = space_find(&unwinder->spaces, map->pid);
+
+	return !map->build_id_size || !space || space->n_added < UNWINDER_LOOKS;
+}
+
+/* The process that maps it now is more likely to be there when it is read, also after one was not. */
+static void unwinder_file_mapped(
+    struct unwinder *unwinder, struct unwinder_file *file, const struct rows_file *wanted)
+{
+	if (file->failed && file->n_opened < UNWINDER_TRIES && unwinder->live) {
+		file->opened = file->failed = false;
+		unwinder->n_failed--;
+	}
+	if (file->opened)
+		return;
+	file->mapped.pid = wanted->pid;
+	file->mapped.start = wanted->start;
+	file->mapped.end = wanted->end;
 }
 
 bool unwinder_file_get(
@@ -224,8 +263,8 @@ bool unwinder_file_get(
 	if (map->build_id_size)
 		memcpy(wanted.build_id, map->build_id, map->build_id_size);
 	hash = unwinder_file_hash(&wanted);
-	wanted.was_seen =
-	    unwinder->live && !map->build_id_size && rows_look(&wanted, &wanted.was);
+	wanted.was_seen = unwinder->live && unwinder_may_look(unwinder, map) &&
+			  rows_look(&wanted, &wanted.was);
 	/* Each file has at most two. */
 	if (!slots_reserve(&unwinder->file_slots, 2 * (unwinder->n_files + 1)))
 		return err_set_nomem(err);
@@ -238,15 +277,10 @@ bool unwinder_file_get(
 		if (file->is_many)
 			many = slot->number - 1;
 		if (file->is_many || !unwinder_file_same(&file->mapped, &wanted)) {
-			versions++;
+			versions += !wanted.build_id_size;
 			continue;
 		}
-		/* The process that maps it now is more likely to be there when it is read. */
-		if (!file->opened) {
-			file->mapped.pid = wanted.pid;
-			file->mapped.start = wanted.start;
-			file->mapped.end = wanted.end;
-		}
+		unwinder_file_mapped(unwinder, file, &wanted);
 		*index = slot->number - 1;
 		return true;
 	}
@@ -289,10 +323,12 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	if (file->opened)
 		return true;
 	/* Most files are mapped and never seen in a sample. */
+	unwinder_rows_free(unwinder, file);
 	file->rows = calloc(1, sizeof(*file->rows));
 	if (!file->rows)
 		return err_set_nomem(err);
 	file->opened = true;
+	file->n_opened++;
 	if (file->no_file)
 		return true;
 	if (strcmp(mapped->path, "[vdso]") == 0) {
@@ -318,7 +354,7 @@ void unwinder_files_free(struct unwinder *unwinder)
 {
 	for (size_t i = 0; i < unwinder->n_files; i++)
 		if (unwinder->files[i])
-			unwinder_file_free(unwinder->files[i]);
+			unwinder_file_free(unwinder, unwinder->files[i]);
 	free(unwinder->files);
 	free(unwinder->file_slots.list);
 }

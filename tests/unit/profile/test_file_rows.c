@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* profile/stacks/: the rows of a mapped file. It can be replaced. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "include/eh2sframe-walk.h"
@@ -17,6 +19,15 @@
 #include "tests/unit/unit.h"
 
 static struct err err;
+
+/* This program, by a path that has no links. */
+static const char *self_path(void)
+{
+	static char path[4096];
+
+	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
+	return path;
+}
 
 /* Each file at a path counts, and from some number on the others together. */
 UNIT(files_versions)
@@ -42,6 +53,44 @@ UNIT(files_versions)
 	}
 	ck_assert(unwinder_file_open(&unwinder, index, &err));
 	ck_assert(unwinder.files[index]->failed);
+	unwinder_free(&unwinder);
+	close(fd);
+	unlink(path);
+}
+
+/* A build-id is what a file says of itself: another file that says the same is another one. */
+UNIT(files_same_build_id)
+{
+	static const uint8_t build_id[20] = {1};
+	struct unwinder unwinder;
+	char path[] = "/tmp/same-XXXXXX";
+	struct event event = {.kind = EVENT_MAP,
+	    .pid = (uint32_t)getpid(),
+	    .start = 4096,
+	    .size = 4096,
+	    .build_id = build_id,
+	    .build_id_size = sizeof(build_id),
+	    .text = path};
+	uint32_t index = 0, again = 0;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
+	for (uint32_t i = 0; i < UNWINDER_VERSIONS + 10; i++) {
+		ck_assert_int_eq(ftruncate(fd, i), 0);
+		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
+		ck_assert_uint_eq(index, i);
+		ck_assert(unwinder_file_get(&unwinder, &event, &again, &err));
+		ck_assert_uint_eq(again, i);
+	}
+	/* It is no ELF file. Whoever maps it next is asked, but not for ever. */
+	for (uint32_t i = 0; i < UNWINDER_TRIES + 2; i++) {
+		ck_assert(unwinder_file_get(&unwinder, &event, &again, &err));
+		ck_assert_uint_eq(unwinder.files[index]->opened, i >= UNWINDER_TRIES);
+		ck_assert(unwinder_file_open(&unwinder, index, &err));
+		ck_assert(unwinder.files[index]->failed);
+		ck_assert_uint_eq(unwinder.n_failed, 1);
+	}
 	unwinder_free(&unwinder);
 	close(fd);
 	unlink(path);
@@ -133,7 +182,7 @@ UNIT(parts_in_one_page)
 UNIT(rows_replaced)
 {
 	struct rows_made made = {0};
-	struct rows_file file = {.path = "/proc/self/exe", .pid = (uint32_t)getpid()};
+	struct rows_file file = {.path = self_path(), .pid = (uint32_t)getpid()};
 	struct rows rows;
 
 	ck_assert(rows_look(&file, &file.was));
@@ -147,6 +196,9 @@ UNIT(rows_replaced)
 	ck_assert(!rows_make(&made, &file, &rows, &err));
 	rows_free(&rows);
 	file.was_seen = false;
+	/* Also when its process is gone. */
+	file.pid = UINT32_MAX;
+	ck_assert(rows_look(&file, &file.was));
 	file.inode++;
 	ck_assert(!rows_look(&file, &file.was));
 	ck_assert(!rows_make(&made, &file, &rows, &err));
@@ -202,14 +254,15 @@ UNIT(apart_as_here)
 {
 	const struct apart_limits limits = {UINT64_C(1) << 30, 20};
 	const struct rows_file file = {
-	    .path = "/proc/self/exe", .pid = (uint32_t)getpid(), .live = true};
+	    .path = self_path(), .pid = (uint32_t)getpid(), .live = true};
 	struct rows_place places[ROWS_PLACES];
 	struct rows here = {0}, apart = {0};
+	struct spent_work work;
 
-	rows_places_open(&file, places);
-	ck_assert(rows_places_own(places));
+	ck_assert(rows_places_open_own(&file, places));
 	ck_assert_msg(rows_make_here(&file, places, &here, &err), "%s", err.text);
-	ck_assert_msg(rows_make_apart(&file, &limits, &apart, &err), "%s", err.text);
+	ck_assert_msg(
+	    rows_make_apart(&file, &limits, &apart, &work, &err), "%s", err.text);
 	ck_assert_uint_gt(here.size, 100);
 	ck_assert_uint_eq(apart.size, here.size);
 	ck_assert(memcmp(apart.section, here.section, here.size) == 0);
@@ -217,11 +270,12 @@ UNIT(apart_as_here)
 	ck_assert_uint_eq(apart.address, here.address);
 	ck_assert_uint_eq(apart.n_extra, here.n_extra);
 	ck_assert(!apart.is_elsewhere && apart.symbols.n == 0);
+	ck_assert(work.ns > 0 && work.ns < UINT64_C(20) * 1000000000);
+	ck_assert(!work.for_nothing && work.left == 0);
 	rows_free(&here);
 	rows_free(&apart);
 	for (size_t i = 0; i < ROWS_PLACES; i++)
 		places[i].is_elsewhere = true;
-	ck_assert(!rows_places_own(places));
 	ck_assert_msg(rows_make_here(&file, places, &here, &err), "%s", err.text);
 	ck_assert_uint_gt(here.symbols.n, 10);
 	rows_free(&here);
@@ -235,13 +289,15 @@ UNIT(apart_limits)
 	char path[] = "/tmp/apart-XXXXXX";
 	const struct rows_file file = {.path = path, .pid = (uint32_t)getpid()};
 	struct rows rows = {0};
+	struct spent_work work;
 	int fd = mkstemp(path);
 
 	ck_assert_int_eq(posix_fallocate(fd, 0, 8 << 20), 0);
-	ck_assert(!rows_make_apart(&file, &no_memory, &rows, &err));
+	ck_assert(!rows_make_apart(&file, &no_memory, &rows, &work, &err));
 	ck_assert_msg(err.kind == ERR_LIMIT, "%s", err.text);
+	ck_assert(work.for_nothing);
 	ck_assert(!rows_make_apart(
-	    &file, &(struct apart_limits){UINT64_C(1) << 30, 20}, &rows, &err));
+	    &file, &(struct apart_limits){UINT64_C(1) << 30, 20}, &rows, &work, &err));
 	ck_assert_msg(err.kind == ERR_UNSUPPORTED, "%s", err.text);
 	ck_assert_ptr_null(rows.section);
 	close(fd);
@@ -277,28 +333,61 @@ UNIT(apart_for_others)
 	ck_assert_int_eq(faults_apart(&file), 0);
 	/* Only root can give a file away. */
 	if (geteuid() == 0) {
-		struct rows_made made = {0};
-		struct rows rows;
-
-		struct owner owner = owner_of((uint32_t)getpid());
-
-		ck_assert(owner.is_own);
 		ck_assert_int_eq(fchown(fd, 12345, 12345), 0);
 		ck_assert_int_gt(faults_apart(&file), 0);
-		/* A process whose files took 21 s gets no more rows, also when it was 3 s for nothing. */
-		ck_assert(spent_may(&made.apart, &owner));
-		spent_add(
-		    &made.apart, &owner, spent_now() - UINT64_C(3) * 1000000000, true);
-		ck_assert(!rows_make(&made, &file, &rows, &err));
-		ck_assert_int_eq(err.kind, ERR_LIMIT);
-		rows_free(&rows);
-		/* Another owner does. */
-		owner.place ^= 1;
-		ck_assert(spent_may(&made.apart, &owner));
-		spent_add(
-		    &made.apart, &owner, spent_now() - UINT64_C(3) * 1000000000, false);
-		ck_assert(spent_may(&made.apart, &owner));
 	}
 	close(fd);
 	unlink(path);
+}
+
+/* One who costs much gets no more, and others do, until all of them are too many. */
+UNIT(spent_fairly)
+{
+	static struct spent spent;
+	const uint64_t second = UINT64_C(1000000000);
+	struct owner owner = {.place = 1};
+
+	ck_assert(spent_may(&spent, &owner));
+	spent_add(&spent, &owner, &(struct spent_work){.ns = 3 * second});
+	ck_assert(spent_may(&spent, &owner));
+	spent_add(
+	    &spent, &owner, &(struct spent_work){.ns = 3 * second, .for_nothing = true});
+	ck_assert(!spent_may(&spent, &owner));
+	owner.is_own = true;
+	ck_assert(spent_may(&spent, &owner));
+	owner.is_own = false;
+	for (owner.place = 2; owner.place < 5; owner.place++) {
+		ck_assert(spent_may(&spent, &owner));
+		spent_add(&spent, &owner, &(struct spent_work){.ns = 15 * second});
+	}
+	/* 72 s are of four owners. */
+	owner.place = 3;
+	ck_assert(spent_may(&spent, &owner));
+	spent_add(&spent, &owner, &(struct spent_work){.ns = 9 * second / 2});
+	ck_assert(!spent_may(&spent, &owner));
+	owner.place = 9;
+	ck_assert(spent_may(&spent, &owner));
+	ck_assert(spent_take(&spent, &owner, 512 << 20));
+	ck_assert(!spent_take(&spent, &owner, 1));
+	spent_give(&spent, 9, 1);
+	ck_assert(spent_take(&spent, &owner, 1));
+}
+
+/* Nothing is begun for one whose last process waits for a file system. */
+UNIT(spent_left)
+{
+	static struct spent spent;
+	const struct owner owner = {.place = 1};
+	pid_t child = fork();
+
+	if (child == 0)
+		for (;;)
+			pause();
+	spent_add(&spent, &owner, &(struct spent_work){.ns = 1, .left = child});
+	ck_assert(!spent_may(&spent, &owner));
+	kill(child, SIGKILL);
+	for (int i = 0; i < 1000 && !spent_may(&spent, &owner); i++)
+		usleep(10000);
+	ck_assert(spent_may(&spent, &owner));
+	ck_assert_int_eq(waitpid(child, NULL, 0), -1);
 }

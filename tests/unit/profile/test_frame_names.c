@@ -36,22 +36,25 @@ UNIT(names_of_others)
 	memset(name, 'x', sizeof(name) - 1);
 	ck_assert(perfdata_begin(&writer, fd, &attr, true, &err));
 	names.writer = &writer;
-	/* An eighth of a million frames is another's. */
-	note(1, false, 1, (1 << 17) + 100, "f");
+	/* A quarter of a million frames is for all others, and behind that an eighth for each, until they have half. */
+	note(1, false, 1, (1 << 18) + 100, "f");
 	ck_assert_uint_eq(names.n_left_out, 100);
-	ck_assert_uint_eq(names.all.frames, 1 << 17);
+	ck_assert_uint_eq(names.all.frames, 1 << 18);
 	/* A frame that has its name takes no room again. */
 	note(1, false, 1, 1000, "f");
 	ck_assert_uint_eq(names.n_left_out, 100);
-	note(2, false, 2, 1000, "f");
-	ck_assert_uint_eq(names.n_left_out, 100);
-	/* So are 4 MiB of texts. */
+	note(2, false, 2, (1 << 17) + 100, "f");
+	ck_assert_uint_eq(names.n_left_out, 200);
+	/* So it is with texts: 4 MiB. */
 	note(3, false, 3, 10, name);
-	ck_assert_uint_eq(names.n_left_out, 100 + 6);
-	/* Half of all is for one's own. */
+	ck_assert_uint_eq(names.n_left_out, 200 + 6);
+	note(5, false, 5, 1 << 17, "f");
+	ck_assert_uint_eq(names.others.frames, 1 << 19);
+	ck_assert_uint_eq(names.n_left_out, 200 + 6 + 10);
+	/* The rest is for one's own. */
 	note(4, true, 4, (1 << 19) + 1, "f");
-	ck_assert_uint_eq(names.n_left_out, 100 + 6 + 1);
-	ck_assert_uint_eq(names.all.frames, (1 << 17) + 1000 + 10 + (1 << 19));
+	ck_assert_uint_eq(names.n_left_out, 200 + 6 + 10 + 1);
+	ck_assert_uint_eq(names.all.frames, 1 << 20);
 	names_free(&names);
 	perfdata_writer_free(&writer);
 	close(fd);
