@@ -110,7 +110,8 @@ bool report_file_add_text(json_t *report, const char *text)
 	return ok;
 }
 
-char *report_file_text(const json_t *report)
+/* Returns the lines for people, which the caller frees; NULL: there are none, or memory runs out. */
+static char *report_file_text(const json_t *report)
 {
 	const char *wide = json_string_value(json_object_get(report, "text"));
 	char *text = wide ? strdup(wide) : NULL, *to = text;

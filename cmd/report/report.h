@@ -45,8 +45,6 @@ json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
 ATTR_MUST_CHECK bool report_file_judge(json_t *report, const struct eh2sframe_error *why);
 /* Adds lines for people, which are never part of a document. */
 ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
-/* Returns the lines for people, which the caller frees; NULL: there are none, or memory runs out. */
-char *report_file_text(const json_t *report);
 /* Returns a value as text, which the caller frees. NULL when value is, or memory runs out. */
 char *report_value_dump(const json_t *value);
 

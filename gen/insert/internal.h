@@ -237,11 +237,6 @@ ATTR_MUST_CHECK bool insert_copy(
 enum { INSERT_FOOTER_SIZE = 72, INSERT_RANGE_HEAD = 24 };
 extern const char insert_record_magic[16];
 
-/* The ranges of the input that plan overwrites, ascending; gives their number, at most
- * INSERT_MAX_RANGES. */
-size_t insert_ranges(const struct image *image, const struct insert_plan *plan,
-    struct insert_range ranges[INSERT_MAX_RANGES]);
-
 struct insert_footer {
 	uint64_t old_size, new_size;
 	uint64_t tail_off;    /* what follows the last loaded byte, up to the end */

@@ -13,8 +13,9 @@
 
 const char insert_record_magic[16] = "eh2sframe undo\n";
 
-/* Ascending and apart, so that undo can demand it. */
-size_t insert_ranges(const struct image *image, const struct insert_plan *plan,
+/* Finds the ranges of the input that plan overwrites, ascending and apart, so that undo can demand it. Returns their number, at most
+ * INSERT_MAX_RANGES. */
+static size_t insert_ranges(const struct image *image, const struct insert_plan *plan,
     struct insert_range ranges[INSERT_MAX_RANGES])
 {
 	const struct insert_grow *grow = &plan->grow;

@@ -47,7 +47,8 @@ bool derive_call_returns(
 	       !validate_never_returns(walker->callees, call);
 }
 
-void derive_cut_at(struct derive_walker *walker, uint64_t pc)
+/* Notes that no way goes on behind the call at pc. */
+static void derive_cut_at(struct derive_walker *walker, uint64_t pc)
 {
 	const size_t i =
 	    search_from(walker->cuts, sizeof(*walker->cuts), walker->n_cuts, pc);

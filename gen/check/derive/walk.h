@@ -138,8 +138,6 @@ void derive_note_use(struct derive_walker *walker, uint64_t addr);
 /* Notes that the instruction at from gives the address to this origin. */
 void derive_refer(
     struct derive_walker *walker, uint64_t from, uint64_t to, enum derive_origin origin);
-/* Notes that no way goes on behind the call at pc. */
-void derive_cut_at(struct derive_walker *walker, uint64_t pc);
 /* True if a call that is followed may return, by what is known of its callee. *surely: it does. */
 bool derive_call_returns(
     const struct derive_walker *walker, const struct code_insn *call, bool *surely);

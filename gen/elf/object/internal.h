@@ -79,7 +79,6 @@ ATTR_MUST_CHECK bool object_reloc_apply(const struct object_relocs *relocs,
 /* The steps of object_open, each in a file of its own. */
 ATTR_MUST_CHECK bool object_layout(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_tables_find(struct image *image, struct err *err);
-ATTR_MUST_CHECK bool object_groups_read(struct image *image, struct err *err);
 /* Allocates memory for all .eh_frame sections; then reads their bytes, with relocations applied. */
 ATTR_MUST_CHECK bool object_cfi_open(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_cfi_read(struct image *image, struct err *err);

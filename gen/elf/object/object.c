@@ -60,7 +60,7 @@ static bool group_read(struct image *image, uint32_t i, struct err *err)
 	return true;
 }
 
-bool object_groups_read(struct image *image, struct err *err)
+static bool object_groups_read(struct image *image, struct err *err)
 {
 	/* In range: object_tables_find has counted them. */
 	for (size_t i = 1; i < image->n_sections; i++)
