@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The named checks. One pass notes the first breach of each; the table of prerequisites
- * then says which of them stand on their own and which merely follow from another.
- */
+/* The named checks. One pass notes the first breach of each; one that merely follows from another comes after it. */
 #include "sframe/check.h"
 
 #include <inttypes.h>
@@ -12,27 +9,10 @@
 
 #define BIT(check) (1u << SF_CHECK_##check)
 
-struct check {
-	const char *name, *text;
-	unsigned int needs; /* BITs of the checks that must have passed */
-};
-
-static const struct check checks[] = {
+/* What the message of each check says of a section that breaks it. */
+static const char *const checks[] = {
 #define CHECK_WORDS(id, check_name, check_text)                                          \
-	[SF_CHECK_##id] = {                                                              \
-	    .name = (check_name), .text = (check_text), .needs = NEEDS_##id},
-#define NEEDS_FLAGS 0
-#define NEEDS_ABI 0
-#define NEEDS_FUNC_READABLE 0
-#define NEEDS_FUNC_SORTED BIT(FLAGS) | BIT(FUNC_READABLE)
-#define NEEDS_FUNC_OVERLAP BIT(FUNC_SORTED) | BIT(FUNC_SIZE)
-#define NEEDS_FUNC_SIZE BIT(FUNC_READABLE)
-#define NEEDS_REP_SIZE BIT(FUNC_READABLE)
-#define NEEDS_ROWS_READABLE BIT(ABI) | BIT(FUNC_READABLE)
-#define NEEDS_ROWS_SOME BIT(FUNC_READABLE)
-#define NEEDS_ROWS_ASCENDING BIT(ROWS_READABLE)
-#define NEEDS_ROWS_INSIDE BIT(ROWS_READABLE) | BIT(FUNC_SIZE) | BIT(REP_SIZE)
-#define NEEDS_ROWS_TOTAL BIT(FUNC_READABLE)
+	[SF_CHECK_##id] = check_name ": " check_text,
     SF_CHECKS(CHECK_WORDS)
 #undef CHECK_WORDS
 };
@@ -179,23 +159,21 @@ static void survey_section(struct survey *survey)
 	}
 	if (survey->n_rows != view->n_rows)
 		survey_note(survey, SF_CHECK_ROWS_TOTAL, SFRAME_HDR_NUM_FRES);
-	if (survey->ranges && !(survey->breached & checks[SF_CHECK_FUNC_OVERLAP].needs))
+	if (survey->ranges)
 		survey_overlap(survey);
 }
 
-static bool survey_report(const struct survey *survey, enum sf_check check,
-    enum sf_check *failed, struct err *err)
+static bool survey_report(
+    const struct survey *survey, enum sf_check check, struct err *err)
 {
 	bool damaged = check == SF_CHECK_FUNC_READABLE || check == SF_CHECK_ROWS_READABLE;
 
-	if (failed)
-		*failed = check;
-	return err_set(err, ERR_MALFORMED, "%s: %s, at .sframe+0x%" PRIx64 "%s%s%s",
-	    checks[check].name, checks[check].text, survey->off[check],
-	    damaged ? " (" : "", damaged ? survey->damage.text : "", damaged ? ")" : "");
+	return err_set(err, ERR_MALFORMED, "%s, at .sframe+0x%" PRIx64 "%s%s%s",
+	    checks[check], survey->off[check], damaged ? " (" : "",
+	    damaged ? survey->damage.text : "", damaged ? ")" : "");
 }
 
-bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err *err)
+bool sf_check_all(const struct sf_view *view, struct err *err)
 {
 	struct survey survey = {.view = view};
 	bool ok = true;
@@ -208,8 +186,8 @@ bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err 
 	}
 	survey_section(&survey);
 	for (unsigned int i = 0; ok && i < SF_N_CHECKS; i++) {
-		if ((survey.breached & 1u << i) && !(survey.breached & checks[i].needs))
-			ok = survey_report(&survey, (enum sf_check)i, failed, err);
+		if (survey.breached & 1u << i)
+			ok = survey_report(&survey, (enum sf_check)i, err);
 	}
 	free(survey.ranges);
 	return ok;

@@ -11,15 +11,15 @@
 #include "base/err.h"
 #include "sframe/decode.h"
 
-/* X(ENUMERATOR, "name", "what is wrong when it fails") */
+/* X(ENUMERATOR, "name", "what is wrong when it fails"): what makes another one fail comes before it. */
 #define SF_CHECKS(X)                                                                     \
 	X(FLAGS, "flags", "a flag bit that the version does not define is set")          \
 	X(ABI, "abi", "the ABI identifier is not defined for the version")               \
 	X(FUNC_READABLE, "func-readable", "a function descriptor is damaged")            \
+	X(FUNC_SIZE, "func-size", "a function passes the end of the address space")      \
 	X(FUNC_SORTED, "func-sorted",                                                    \
 	    "function starts do not ascend although SORTED is set")                      \
 	X(FUNC_OVERLAP, "func-overlap", "two functions overlap")                         \
-	X(FUNC_SIZE, "func-size", "a function passes the end of the address space")      \
 	X(REP_SIZE, "rep-size", "a PCMASK function has no block size")                   \
 	X(ROWS_READABLE, "rows-readable", "a row is damaged")                            \
 	X(ROWS_SOME, "rows-some", "a function that needs rows has none")                 \
@@ -36,10 +36,9 @@ enum sf_check {
 };
 
 /*
- * Runs every check; on the first breach returns false with "CHECK-NAME: text, at
- * .sframe+0xOFF" (ERR_MALFORMED) and *failed set. failed may be NULL.
+ * Runs every check; on the first breach, in this order, returns false with "CHECK-NAME: text, at
+ * .sframe+0xOFF" (ERR_MALFORMED).
  */
-ATTR_MUST_CHECK bool sf_check_all(
-    const struct sf_view *view, enum sf_check *failed, struct err *err);
+ATTR_MUST_CHECK bool sf_check_all(const struct sf_view *view, struct err *err);
 
 #endif

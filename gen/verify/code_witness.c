@@ -266,7 +266,7 @@ static bool witness_run(struct code_witness *witness, struct cfi_input *input,
 {
 	const struct validate_rows rows = {witness, witness_read};
 
-	if (!sf_check_all(witness->view, NULL, err) || !witness_read_funcs(witness, err))
+	if (!sf_check_all(witness->view, err) || !witness_read_funcs(witness, err))
 		return false;
 	if (witness->n_funcs)
 		witness_bound(witness, &witness->funcs[0]);

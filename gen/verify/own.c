@@ -351,7 +351,7 @@ bool verify_own(
 	struct coverage unused = {0};
 	bool ok;
 
-	if (!sf_check_all(input->view, NULL, err) ||
+	if (!sf_check_all(input->view, err) ||
 	    !sf_cursor_init(&whole.run.cursor, input->view, err))
 		return false;
 	whole.templates = &templates;

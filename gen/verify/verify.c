@@ -413,7 +413,7 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 	run = verify_begin(input, result);
 	result->held.cfi_bytes = result->held.repaired_bytes = 0;
 	result->held.by_libdwarf = true;
-	if (!sf_check_all(input->view, NULL, err) ||
+	if (!sf_check_all(input->view, err) ||
 	    !sf_cursor_init(&run.cursor, input->view, err))
 		return false;
 	for (size_t i = 0; ok && i < section->n_parts; i++)

@@ -220,7 +220,7 @@ static void check_version(const struct sf_section *section, uint8_t version, uin
 	FUZZ_ASSERT(sf_place(section, &options, ADDRESS, &out, &err), "%s", err.text);
 	FUZZ_ASSERT(
 	    sf_view_open(out.data, out.size, ADDRESS, &view, &err), "%s", err.text);
-	FUZZ_ASSERT(sf_check_all(&view, NULL, &err), "%s", err.text);
+	FUZZ_ASSERT(sf_check_all(&view, &err), "%s", err.text);
 	FUZZ_ASSERT(
 	    eh2sframe_walk_open(&walk, out.data, out.size, ADDRESS, 0, UINT64_MAX) ||
 		section->n_funcs == 0,

@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		whole = read_all(&view, &ascend);
 		printed = sf_dump(&view, ".sframe", null, &err);
 		FUZZ_ASSERT(whole || !printed, "damage was printed");
-		if (sf_check_all(&view, NULL, &err)) {
+		if (sf_check_all(&view, &err)) {
 			FUZZ_ASSERT(
 			    whole && printed, "damage passed the checks: %s", err.text);
 			FUZZ_ASSERT(ascend, "rows out of order passed the checks");

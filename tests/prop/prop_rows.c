@@ -299,7 +299,7 @@ static void encode(struct program *p, struct line *line, bool share)
 	    sf_place(&line->model, &options, addr, &line->bytes, &err), "sf_place", &err);
 	must(sf_view_open(line->bytes.data, line->bytes.size, addr, &line->view, &err),
 	    "sf_view_open", &err);
-	must(sf_check_all(&line->view, NULL, &err), "sf_check_all", &err);
+	must(sf_check_all(&line->view, &err), "sf_check_all", &err);
 }
 
 /* The product's own proof must come to the same end. */

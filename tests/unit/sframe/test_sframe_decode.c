@@ -23,7 +23,7 @@ static void expect_round_trip(const struct sf_section *model, uint8_t version, b
 	struct err err = {0};
 
 	fixture_expect(&view, version == SFRAME_VERSION_1 ? &flat : model, seed);
-	ck_assert_msg(sf_check_all(&view, NULL, &err), "seed %u: %s", seed, err.text);
+	ck_assert_msg(sf_check_all(&view, &err), "seed %u: %s", seed, err.text);
 	wr_deinit(&wr);
 	sf_section_deinit(&flat);
 }
@@ -61,7 +61,7 @@ static bool read_all(const uint8_t *data, size_t size, struct err *err)
 	if (size)
 		memcpy(copy, data, size);
 	ok = sf_view_open(copy, size, SECTION_ADDR, &view, err) &&
-	     sf_check_all(&view, NULL, err);
+	     sf_check_all(&view, err);
 	free(copy);
 	return ok;
 }

@@ -130,7 +130,7 @@ static void expect_damage(const struct wr *wr, const char *says)
 	struct sf_view view = fixture_open(wr, ADDR);
 	struct err err = {0};
 
-	ck_assert_msg(!sf_check_all(&view, NULL, &err), "passed, want: %s", says);
+	ck_assert_msg(!sf_check_all(&view, &err), "passed, want: %s", says);
 	ck_assert_int_eq(err.kind, ERR_MALFORMED);
 	ck_assert_msg(strstr(err.text, says), "\"%s\" not in: %s", says, err.text);
 }
@@ -170,7 +170,7 @@ UNIT(high_register)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		wr.data[ROWS_1 + 3] = cases[i].high;
 		view = fixture_open(&wr, ADDR);
-		ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+		ck_assert_msg(sf_check_all(&view, &err), "%s", err.text);
 		ck_assert(sf_view_func(&view, 0, &func, &err));
 		sf_rows_begin(&view, &func, &iter);
 		ck_assert(sf_rows_next(&iter, &row, &err));

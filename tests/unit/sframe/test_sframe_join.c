@@ -82,7 +82,7 @@ UNIT_EACH(joined, kinds)
 	ck_assert_uint_eq(
 	    whole.flags, kinds[_i].pcrel ? SFRAME_F_FDE_FUNC_START_PCREL : 0);
 	ck_assert_uint_eq(whole.n_funcs, 2 * FUNCS - 1);
-	ck_assert_msg(sf_check_all(&whole, NULL, &err), "%s", err.text);
+	ck_assert_msg(sf_check_all(&whole, &err), "%s", err.text);
 	for (uint32_t i = 0; i < FUNCS; i++)
 		same_func(&first, i, &whole, i, &err);
 	same_func(&second, 0, &whole, FUNCS, &err);
