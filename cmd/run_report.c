@@ -71,11 +71,19 @@ static void run_report_judge(const struct args *args, struct eh2sframe_result *r
 		*why = worse;
 }
 
-/* For cmd_patterns_note. */
-static bool run_unmatched(
-    const void *file, size_t i, const char **option, const char **value)
+static bool run_note_patterns(const struct args *args, struct eh2sframe_result *result,
+    struct eh2sframe_error *error)
 {
-	return eh2sframe_result_unmatched(file, i, option, value);
+	json_t *file;
+
+	if (!args->patterns->n)
+		return true;
+	file = report_of_result(result, false, error);
+	if (!file)
+		return false;
+	cmd_patterns_note(args->patterns, file);
+	json_decref(file);
+	return true;
 }
 
 static bool run_report_one(const struct args *args, const char *path,
@@ -91,10 +99,9 @@ static bool run_report_one(const struct args *args, const char *path,
 	if (!result && error->status == EH2SFRAME_NOTHING &&
 	    !report_gate_judge_bare(&output->gate, path, &why))
 		*error = why;
-	if (result)
-		cmd_patterns_note(args->patterns, run_unmatched, result);
 	/* The line of a table has nothing of the details. */
-	ok = result && (output->lines || eh2sframe_result_add_details(result, error));
+	ok = result && run_note_patterns(args, result, error) &&
+	     (output->lines || eh2sframe_result_add_details(result, error));
 	if (ok)
 		run_report_judge(args, result, output, &why);
 	if (ok && why.status)

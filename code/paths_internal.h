@@ -42,7 +42,7 @@ struct code_paths {
 	struct paths_byte *bytes;
 	size_t n_bytes, cap_bytes;
 	uint64_t *offs; /* of each range, where in bytes it begins */
-	size_t n_offs, cap_offs;
+	size_t cap_offs;
 	union paths_unit *insns;
 	size_t n_insns, cap_insns;
 	union paths_unit *states;

@@ -70,8 +70,7 @@ static bool encode_linked(struct conversion *conv, struct err *err)
 	cfi_input_forget(&conv->input);
 	conv->encoding = (struct sf_encode_options){.version = conv->options->format,
 	    .pcrel = options_pcrel(conv->options),
-	    .share = shares(conv),
-	    .jobs = conv->options->jobs};
+	    .share = shares(conv)};
 	wr_init(&conv->bytes, conv->model.big_endian);
 	return sf_encode(
 	    &conv->model, &conv->encoding, &conv->bytes, &conv->report.stats, err);

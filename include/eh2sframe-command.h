@@ -114,13 +114,4 @@ EH2SFRAME_MUST_CHECK bool eh2sframe_result_print(const struct eh2sframe_result *
 EH2SFRAME_MUST_CHECK bool eh2sframe_result_add_details(
     struct eh2sframe_result *result, struct eh2sframe_error *error);
 
-/*
- * Gives a pattern of "exclude-section" or "exclude-symbol" that left nothing out: the
- * option's name, and its value, which lives until the file is closed. False behind the
- * last one.
- */
-EH2SFRAME_MUST_CHECK bool eh2sframe_result_unmatched(
-    const struct eh2sframe_result *result, size_t i, const char **option,
-    const char **pattern);
-
 #endif

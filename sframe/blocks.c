@@ -9,8 +9,6 @@
 #include "base/num.h"
 #include "base/vec.h"
 
-enum { JOIN_AHEAD = 8 };
-
 bool sf_blocks_expect(struct sf_blocks *blocks, size_t n, bool share)
 {
 	/* At most half as many blocks as functions are expected with sharing. */
@@ -34,59 +32,29 @@ static struct slot *blocks_find(
 	return slot;
 }
 
-/* Keeps the block at the end of wr. */
-static bool blocks_keep(
-    struct sf_blocks *blocks, struct wr *wr, const struct sf_block *block, uint32_t *ret)
+bool sf_blocks_keep(struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret)
 {
+	struct sf_block block = {.off = off};
 	struct slot *slot = NULL;
 
-	if (!num_u32(blocks->n, ret) || *ret == UINT32_MAX ||
+	if (!num_u32(wr->size - off, &block.len) || !num_u32(blocks->n, ret) ||
+	    *ret == UINT32_MAX ||
 	    !vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
 		return false;
-	if (blocks->slots.cap && block->len) {
+	if (blocks->slots.cap && block.len) {
+		block.hash = (uint32_t)hash_bytes(wr->data + off, block.len);
 		if (!slots_reserve(&blocks->slots, blocks->n + 1))
 			return false;
-		slot = blocks_find(blocks, wr, block);
+		slot = blocks_find(blocks, wr, &block);
 	}
 	if (slot && slot->number) {
-		wr->size = block->off;
+		wr->size = off;
 		*ret = slot->number - 1;
 		return true;
 	}
 	if (slot)
-		*slot = (struct slot){block->hash, *ret + 1};
-	blocks->list[blocks->n++] = *block;
-	return true;
-}
-
-bool sf_blocks_keep(struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret)
-{
-	struct sf_block block = {.off = off};
-
-	if (!num_u32(wr->size - off, &block.len))
-		return false;
-	if (blocks->slots.cap)
-		block.hash = (uint32_t)hash_bytes(wr->data + off, block.len);
-	return blocks_keep(blocks, wr, &block, ret);
-}
-
-bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr, struct sf_blocks *from,
-    const struct wr *from_wr)
-{
-	for (size_t i = 0; i < from->n; i++) {
-		struct sf_block block = from->list[i];
-		uint32_t kept;
-
-		/* Fetches slots ahead: the table is in no cache, and the next questions are known. */
-		if (blocks->slots.cap && from->n - i > JOIN_AHEAD)
-			__builtin_prefetch(
-			    slots_first(&blocks->slots, from->list[i + JOIN_AHEAD].hash));
-		wr_bytes(wr, from_wr->data + block.off, block.len);
-		block.off = wr->size - block.len;
-		if (wr->failed || !blocks_keep(blocks, wr, &block, &kept))
-			return false;
-		from->list[i].off = kept;
-	}
+		*slot = (struct slot){block.hash, *ret + 1};
+	blocks->list[blocks->n++] = block;
 	return true;
 }
 

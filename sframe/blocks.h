@@ -41,13 +41,6 @@ ATTR_MUST_CHECK bool sf_blocks_keep(
     struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret);
 
 /*
- * Appends the blocks of from, whose bytes are in from_wr, as if each had been written at the end of
- * wr and kept: the off of each becomes the index of the one that stays. Fails as sf_blocks_keep.
- */
-ATTR_MUST_CHECK bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr,
-    struct sf_blocks *from, const struct wr *from_wr);
-
-/*
  * Removes from wr, which holds all blocks and nothing else, each block with which another one begins:
  * its off becomes that of the other. False when memory runs out, with nothing changed.
  */

@@ -56,7 +56,6 @@ struct sf_encode_options {
 	bool share;	 /* equal blocks of rows stored once */
 	bool unsorted;	/* in a relocatable file, where only the linker knows the order */
 	bool outermost; /* version 2: outermost rows, which older readers reject */
-	unsigned int jobs; /* threads at most; the bytes do not depend on it */
 };
 
 struct sf_encode_stats {

@@ -20,7 +20,6 @@ enum { MOST_SEGMENTS = 8 };
 struct files {
 	struct walk_file *files;
 	size_t n, room;
-	bool outer;
 	size_t n_with_rows;
 	struct walk_table *draft;
 	const struct walk_kept *kept;

@@ -57,24 +57,13 @@ struct batch_run {
 	const char *where; /* what a failure is about, or NULL */
 };
 
-/* For cmd_patterns_note, of an object of the report. */
-static bool batch_unmatched(
-    const void *file, size_t i, const char **option, const char **value)
-{
-	const json_t *one = json_array_get(json_object_get(file, "unmatched"), i);
-
-	*option = json_string_value(json_object_get(one, "option"));
-	*value = json_string_value(json_object_get(one, "pattern"));
-	return *option && *value;
-}
-
 static void batch_note_patterns(struct patterns *patterns, const json_t *object)
 {
 	const char *symbols = json_string_value(json_object_get(object, "symbols"));
 
 	if (!json_object_get(object, "counts"))
 		return;
-	cmd_patterns_note(patterns, batch_unmatched, object);
+	cmd_patterns_note(patterns, object);
 	patterns->none += symbols && !strcmp(symbols, "none");
 	patterns->dynamic += symbols && strcmp(symbols, "none") != 0;
 }

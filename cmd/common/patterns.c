@@ -23,21 +23,32 @@ void cmd_patterns_deinit(struct patterns *patterns)
 	*patterns = (struct patterns){0};
 }
 
-void cmd_patterns_note(
-    struct patterns *patterns, cmd_unmatched_fn *unmatched, const void *file)
+/* Tells if the report of a file lists the pattern. */
+static bool patterns_lists(const json_t *unmatched, const struct pattern *pattern)
 {
-	patterns->files++;
-	for (size_t k = 0; k < patterns->n; k++) {
-		struct pattern *pattern = &patterns->list[k];
-		const char *option, *value;
-		size_t i = 0;
+	const json_t *one;
+	size_t i;
 
-		while (unmatched(file, i, &option, &value) &&
-		       (strcmp(option, pattern->option) != 0 ||
-			   strcmp(value, pattern->value) != 0))
-			i++;
-		pattern->matched |= !unmatched(file, i, &option, &value);
+	json_array_foreach(unmatched, i, one)
+	{
+		const char *option = json_string_value(json_object_get(one, "option"));
+		const char *value = json_string_value(json_object_get(one, "pattern"));
+
+		if (option && value && !strcmp(option, pattern->option) &&
+		    !strcmp(value, pattern->value))
+			return true;
 	}
+	return false;
+}
+
+void cmd_patterns_note(struct patterns *patterns, const json_t *file)
+{
+	const json_t *unmatched = json_object_get(file, "unmatched");
+
+	patterns->files++;
+	for (size_t k = 0; k < patterns->n; k++)
+		patterns->list[k].matched |=
+		    !patterns_lists(unmatched, &patterns->list[k]);
 }
 
 int cmd_patterns_judge(const struct patterns *patterns, bool quiet)

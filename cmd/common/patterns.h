@@ -3,6 +3,8 @@
 #ifndef CMD_COMMON_PATTERNS_H
 #define CMD_COMMON_PATTERNS_H
 
+#include <jansson.h>
+
 #include "base/program/fail.h"
 
 /* Strings are borrowed from argv. */
@@ -21,13 +23,8 @@ ATTR_MUST_CHECK bool cmd_patterns_add(
     struct patterns *patterns, const char *option, const char *value);
 void cmd_patterns_deinit(struct patterns *patterns);
 
-/* Gives the i-th pattern that matched nothing in a file, as eh2sframe_result_unmatched. */
-typedef bool cmd_unmatched_fn(
-    const void *file, size_t i, const char **option, const char **value);
-
-/* Adds the patterns of one file. */
-void cmd_patterns_note(
-    struct patterns *patterns, cmd_unmatched_fn *unmatched, const void *file);
+/* Adds the patterns of one file: the object of its report. */
+void cmd_patterns_note(struct patterns *patterns, const json_t *file);
 
 /* Prints at the end which patterns matched nothing in any file, and unless quiet how many files have
  * too few symbols. Returns the exit status for them: 0, too, when there was no file. */

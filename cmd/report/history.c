@@ -58,31 +58,50 @@ static bool history_add(struct report_state *state, const json_t *object,
 	return cmd_fail_nomem(err);
 }
 
-/* The gaps of one function follow each other, and count once. Where the stack ends,
- * nothing is lost. */
-static bool history_add_gaps(
-    struct report_state *state, const json_t *gaps, struct eh2sframe_error *err)
+/* Makes the reason of a gap or a fault, which the caller frees. Whole, for half a letter would be no text of JSON. */
+static bool history_reason(const json_t *entry, enum report_function_class of,
+    char **reason, struct eh2sframe_error *err)
 {
-	const json_t *gap, *last = NULL;
+	const bool fault = of == REPORT_CONTRADICTED;
+	const char *text =
+	    json_string_value(json_object_get(entry, fault ? "kind" : "reason"));
+	const char *column =
+	    fault ? json_string_value(json_object_get(entry, "column")) : "";
+
+	if (!text || !column)
+		return cmd_fail(err, EH2SFRAME_INPUT, "%s is not text",
+		    fault ? "kind or column" : "reason");
+	return asprintf(reason, "%s%s%s", text, fault ? " " : "", column) >= 0 ||
+	       cmd_fail_nomem(err);
+}
+
+/* Adds gaps or faults. Those of one function follow each other, and count once. Where the stack ends,
+ * nothing is lost. */
+static bool history_add_places(struct report_state *state, const json_t *places,
+    enum report_function_class of, struct eh2sframe_error *err)
+{
+	const json_t *place, *last = NULL;
+	char *reason;
+	bool ok = true;
 	size_t i;
 
-	json_array_foreach(gaps, i, gap)
+	json_array_foreach(places, i, place)
 	{
-		const char *reason = json_string_value(json_object_get(gap, "reason"));
+		const json_t *function = json_object_get(place, "function");
 
-		if (!reason)
-			return cmd_fail(err, EH2SFRAME_INPUT, "reason is not text");
-		if (!strcmp(reason, "ra-undefined"))
-			continue;
-		if (last && json_equal(json_object_get(gap, "function"),
-				json_object_get(last, "function"))) {
-			if (!report_add_count(
-				gap, "size", &state->list[state->n - 1].bytes, err))
-				return false;
+		if (!history_reason(place, of, &reason, err))
+			return false;
+		if (strcmp(reason, "ra-undefined") == 0) {
+			free(reason);
 			continue;
 		}
-		last = gap;
-		if (!history_add(state, gap, "function", REPORT_REFUSED, reason, err))
+		ok = last && json_equal(function, last)
+			 ? report_add_count(
+			       place, "size", &state->list[state->n - 1].bytes, err)
+			 : history_add(state, place, "function", of, reason, err);
+		last = function;
+		free(reason);
+		if (!ok)
 			return false;
 	}
 	return true;
@@ -100,43 +119,6 @@ static bool history_add_code(
 
 		if (kind && strcmp(kind, "data") != 0 &&
 		    !history_add(state, stretch, "start", REPORT_UNCOVERED, "", err))
-			return false;
-	}
-	return true;
-}
-
-/* The faults of one function follow each other, and count once. */
-static bool history_add_faults(
-    struct report_state *state, const json_t *faults, struct eh2sframe_error *err)
-{
-	const json_t *fault, *last = NULL;
-	size_t i;
-
-	json_array_foreach(faults, i, fault)
-	{
-		const char *kind = json_string_value(json_object_get(fault, "kind"));
-		const char *column = json_string_value(json_object_get(fault, "column"));
-		char *reason;
-		bool ok;
-
-		if (!kind || !column)
-			return cmd_fail(
-			    err, EH2SFRAME_INPUT, "kind or column is not text");
-		if (last && json_equal(json_object_get(fault, "function"),
-				json_object_get(last, "function"))) {
-			if (!report_add_count(
-				fault, "size", &state->list[state->n - 1].bytes, err))
-				return false;
-			continue;
-		}
-		last = fault;
-		/* Whole, for half a letter would be no text of JSON. */
-		if (asprintf(&reason, "%s %s", kind, column) < 0)
-			return cmd_fail_nomem(err);
-		ok = history_add(
-		    state, fault, "function", REPORT_CONTRADICTED, reason, err);
-		free(reason);
-		if (!ok)
 			return false;
 	}
 	return true;
@@ -194,13 +176,11 @@ bool report_state_read(
 	state->has_functions = json_is_array(gaps) && json_is_array(without);
 	state->has_faults = json_is_array(faults);
 	if (!report_code_add(&state->code, code, err) ||
-	    !report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
-		&state->gaps, err) ||
 	    !report_add_count(
 		json_object_get(file, "sizes"), ".sframe", &state->sframe, err) ||
-	    !history_add_gaps(state, gaps, err) ||
+	    !history_add_places(state, gaps, REPORT_REFUSED, err) ||
 	    !history_add_code(state, without, err) ||
-	    !history_add_faults(state, faults, err))
+	    !history_add_places(state, faults, REPORT_CONTRADICTED, err))
 		return false;
 	history_sort(state);
 	return true;

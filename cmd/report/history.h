@@ -36,7 +36,7 @@ struct report_state {
 	bool has_functions; /* the report lists those that lack rows */
 	bool has_faults;    /* the report lists those that the code contradicts */
 	struct report_code code;
-	json_int_t gaps, sframe; /* functions; bytes */
+	json_int_t sframe; /* bytes */
 	/* By key, then by class, the last class first. */
 	struct report_function *list;
 	size_t n, cap;

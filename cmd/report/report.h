@@ -127,8 +127,6 @@ void report_write_head(const char *summary, report_put_fn *put, FILE *out);
 /* Writes what comes before the object of file i. */
 void report_write_next(size_t i, FILE *out);
 void report_write_tail(size_t n_files, FILE *out);
-/* Writes an object with each member on a line of its own, as the library does. False: memory ran out. */
-ATTR_MUST_CHECK bool report_write_members(json_t *file, FILE *out);
 /* Writes all of a document. False: memory ran out. */
 ATTR_MUST_CHECK bool report_write_all(
     const struct report_document *report, report_put_fn *put, FILE *out);

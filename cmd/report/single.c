@@ -122,13 +122,17 @@ bool report_files_fail(struct report_files *files, const char *path,
     const struct eh2sframe_error *why, struct eh2sframe_error *error)
 {
 	json_t *file = report_file_failed(path, why);
-	bool ok;
+	char *text;
 
 	if (files->html)
 		return files_add_object(files, file, error);
-	ok = report_write_members(file, files_next(files));
+	text = report_value_dump(file);
 	json_decref(file);
-	return ok || cmd_fail_nomem(error);
+	if (!text)
+		return cmd_fail_nomem(error);
+	fputs(text, files_next(files));
+	free(text);
+	return true;
 }
 
 bool report_files_end(struct report_files *files, struct eh2sframe_error *error)

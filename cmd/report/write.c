@@ -150,25 +150,6 @@ void report_write_tail(size_t n, FILE *out)
 	fputs(n ? "\n ]\n}\n" : "]\n}\n", out);
 }
 
-bool report_write_members(json_t *file, FILE *out)
-{
-	const char *before = "{", *name;
-	json_t *value;
-
-	json_object_foreach(file, name, value)
-	{
-		char *text = report_value_dump(value);
-
-		if (!text)
-			return false;
-		fprintf(out, "%s\n   \"%s\": %s", before, name, text);
-		before = ",";
-		free(text);
-	}
-	fputc('}', out);
-	return file;
-}
-
 bool report_write_all(const struct report_document *report, report_put_fn *put, FILE *out)
 {
 	json_t *object = report_summary_object(report);

@@ -221,10 +221,3 @@ uint64_t eh2sframe_result_count(
 	}
 	return 0;
 }
-
-bool eh2sframe_result_unmatched(const struct eh2sframe_result *result, size_t i,
-    const char **option, const char **pattern)
-{
-	return result && option && pattern &&
-	       policy_unmatched(&result->conv.input.policy, i, option, pattern);
-}

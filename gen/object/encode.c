@@ -118,8 +118,7 @@ bool object_encode(const struct image *image, const struct options *options,
 {
 	const struct sf_encode_options encoding = {.version = options->format,
 	    .pcrel = options_pcrel(options),
-	    .unsorted = true,
-	    .jobs = options->jobs};
+	    .unsorted = true};
 
 	output->pcrel = encoding.pcrel;
 	output->version = encoding.version;

@@ -113,8 +113,7 @@ bool optimize_model(const struct optimize_input *input, struct sf_section *secti
 	struct sf_compact_options fusing = {.version = input->options->format,
 	    .max_rows = SF_COMPACT_ROWS,
 	    .is_padding = range_is_padding,
-	    .context = &between,
-	    .jobs = input->options->jobs};
+	    .context = &between};
 	struct ranges ranges = {0};
 	bool ok;
 

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-#include "base/task.h"
 #include "base/vec.h"
 #include "sframe/compact/repeated_blocks.h"
 
@@ -35,23 +34,12 @@ struct line_place {
 			    */
 };
 
-/* Some of the lines, to be cut by one thread. */
-struct compact_worker {
-	const struct compact_state *state;
-	size_t first, last;	/* lines [first, last) */
-	struct compact compact; /* with a line of its own; borrows the kinds */
-	struct compact_cut cut;
-	struct solution now;
-	bool ok;
-};
-
 struct compact_state {
 	struct compact compact;
 	struct compact_blocks blocks;
 	struct line_place *lines; /* owned */
 	size_t n_lines, cap_lines;
-	struct compact_worker *workers; /* owned */
-	size_t n_workers;
+	struct compact_cut cut;
 	struct solution now, best;
 	/* Output: */
 	struct sf_section *section;
@@ -64,56 +52,40 @@ struct compact_state {
 
 /* ---- cuts and their cost ---- */
 
-static bool compact_solve_line(struct compact_worker *worker, size_t i)
-{
-	const struct compact_state *state = worker->state;
-	const struct line_place *lines = state->lines;
-	struct solution *now = &worker->now;
-	size_t first = i ? lines[i - 1].offers_end : 0;
-
-	if (!compact_line_read(&worker->compact, lines[i].first) ||
-	    !compact_cut_line(&worker->compact,
-		state->blocks.offers ? state->blocks.offers + first : NULL,
-		lines[i].offers_end - first, state->blocks.price, &worker->cut))
-		return false;
-	for (uint32_t to = (uint32_t)worker->compact.line.n, from; to > 0; to = from) {
-		uint32_t block = worker->cut.block[to], len = 0;
-
-		from = worker->cut.from[to];
-		if (block == COMPACT_NO_BLOCK)
-			len = compact_piece_at(&worker->compact, from, to).len;
-		if (!vec_reserve(&now->pieces, &now->cap, now->n + 1))
-			return false;
-		now->pieces[now->n++] = (struct solution_piece){from, to, block, len};
-	}
-	return true;
-}
-
-static void compact_solve_lines(void *context)
-{
-	struct compact_worker *worker = context;
-
-	worker->now.n = 0;
-	worker->ok = true;
-	for (size_t i = worker->first; worker->ok && i < worker->last; i++)
-		worker->ok = compact_solve_line(worker, i);
-}
-
-/* Appends the pieces of one worker; each costs what it adds to those before it. */
-static bool solution_append(struct compact_state *state, const struct solution *some)
+/* Adds a piece, which costs what it adds to those before it. */
+static bool solution_add(struct compact_state *state, const struct solution_piece *piece)
 {
 	struct solution *now = &state->now;
 
-	if (!vec_reserve(&now->pieces, &now->cap, now->n + some->n))
+	if (!vec_reserve(&now->pieces, &now->cap, now->n + 1))
 		return false;
-	for (size_t i = 0; i < some->n; i++) {
-		const struct solution_piece *piece = &some->pieces[i];
+	now->pieces[now->n++] = *piece;
+	now->cost += state->compact.piece_len + piece->len;
+	if (piece->block != COMPACT_NO_BLOCK &&
+	    state->blocks.list[piece->block].used++ == 0)
+		now->cost += state->blocks.list[piece->block].len;
+	return true;
+}
 
-		now->pieces[now->n++] = *piece;
-		now->cost += state->compact.piece_len + piece->len;
-		if (piece->block != COMPACT_NO_BLOCK &&
-		    state->blocks.list[piece->block].used++ == 0)
-			now->cost += state->blocks.list[piece->block].len;
+static bool compact_solve_line(struct compact_state *state, size_t i)
+{
+	const struct line_place *lines = state->lines;
+	struct compact *compact = &state->compact;
+	size_t first = i ? lines[i - 1].offers_end : 0;
+
+	if (!compact_line_read(compact, lines[i].first) ||
+	    !compact_cut_line(compact,
+		state->blocks.offers ? state->blocks.offers + first : NULL,
+		lines[i].offers_end - first, state->blocks.price, &state->cut))
+		return false;
+	for (uint32_t to = (uint32_t)compact->line.n, from; to > 0; to = from) {
+		struct solution_piece piece = {.to = to, .block = state->cut.block[to]};
+
+		from = piece.from = state->cut.from[to];
+		if (piece.block == COMPACT_NO_BLOCK)
+			piece.len = compact_piece_at(compact, from, to).len;
+		if (!solution_add(state, &piece))
+			return false;
 	}
 	return true;
 }
@@ -124,13 +96,9 @@ static bool compact_solve(struct compact_state *state)
 	state->now.n = 0;
 	for (size_t i = 0; i < state->blocks.n; i++)
 		state->blocks.list[i].used = 0;
-	task_run_all(compact_solve_lines, state->workers, sizeof(*state->workers),
-	    state->n_workers);
-	for (size_t i = 0; i < state->n_workers; i++) {
-		if (!state->workers[i].ok ||
-		    !solution_append(state, &state->workers[i].now))
+	for (size_t i = 0; i < state->n_lines; i++)
+		if (!compact_solve_line(state, i))
 			return false;
-	}
 	return true;
 }
 
@@ -146,42 +114,6 @@ static void compact_set_prices(struct compact_state *state, int round)
 		state->blocks.price[i] =
 		    price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
 	}
-}
-
-/* Lines are as long as each other, but for the last one. */
-static bool workers_init(struct compact_state *state)
-{
-	size_t n = state->compact.options->jobs, first = 0;
-
-	if (n > state->n_lines)
-		n = state->n_lines;
-	if (n == 0)
-		n = 1;
-	state->workers = calloc(n, sizeof(*state->workers));
-	if (!state->workers)
-		return false;
-	state->n_workers = n;
-	for (size_t i = 0; i < n; i++) {
-		struct compact_worker *worker = &state->workers[i];
-
-		worker->state = state;
-		worker->first = first;
-		worker->last = first + (state->n_lines - first) / (n - i);
-		first = worker->last;
-		worker->compact = state->compact;
-		compact_restart(&worker->compact);
-	}
-	return true;
-}
-
-static void workers_deinit(struct compact_state *state)
-{
-	for (size_t i = 0; i < state->n_workers; i++) {
-		compact_line_deinit(&state->workers[i].compact);
-		compact_cut_deinit(&state->workers[i].cut);
-		free(state->workers[i].now.pieces);
-	}
-	free(state->workers);
 }
 
 static bool compact_prepare(struct compact_state *state)
@@ -208,7 +140,7 @@ static bool compact_prepare(struct compact_state *state)
 	}
 	state->blocks.price = calloc(state->blocks.n + 1, sizeof(*state->blocks.price));
 	state->rows_of = calloc(state->blocks.n + 1, sizeof(*state->rows_of));
-	return state->blocks.price && state->rows_of && workers_init(state);
+	return state->blocks.price && state->rows_of;
 }
 
 /* The cost of the functions as they are. */
@@ -412,7 +344,7 @@ bool sf_compact(struct sf_section *section, const struct sf_compact_options *opt
 	result.bytes = state.best.cost;
 	if (ok && stats)
 		*stats = result;
-	workers_deinit(&state);
+	compact_cut_deinit(&state.cut);
 	free(state.now.pieces);
 	free(state.best.pieces);
 	free(state.lines);

@@ -36,7 +36,6 @@ struct sf_compact_options {
 	 * by the caller's thread, in ascending order. NULL: nothing there ever is. */
 	bool (*is_padding)(const void *context, uint64_t start, uint64_t end);
 	const void *context;
-	unsigned int jobs; /* threads at most; the result does not depend on it */
 };
 
 struct sf_compact_stats {
@@ -51,7 +50,7 @@ struct sf_compact_stats {
 /*
  * Joins neighbours that have the same single row into one function, also over padding; the others stay as
  * they are. The bytes of sf_encode never grow. Allocates nothing and goes over the functions once, so
- * max_rows and jobs have no effect. False only for an unknown version or ABI. stats may be NULL.
+ * max_rows has no effect. False only for an unknown version or ABI. stats may be NULL.
  */
 ATTR_MUST_CHECK bool sf_compact_equal(struct sf_section *section,
     const struct sf_compact_options *options, struct sf_compact_stats *stats,

@@ -93,9 +93,6 @@ bool compact_border(
 /* Returns the rows, the bytes and the hash of a piece. */
 struct compact_piece compact_piece_at(
     const struct compact *compact, uint32_t from, uint32_t to);
-/* Gives a copy of the struct a line of its own. */
-void compact_restart(struct compact *copy);
-void compact_line_deinit(struct compact *compact);
 void compact_deinit(struct compact *compact);
 
 static inline uint32_t compact_rows(

@@ -290,25 +290,13 @@ struct compact_piece compact_piece_at(
 	return piece;
 }
 
-void compact_restart(struct compact *copy)
-{
-	copy->line = (struct compact_line){0};
-	copy->powers = NULL;
-	copy->n_powers = copy->cap_powers = 0;
-}
-
-void compact_line_deinit(struct compact *compact)
-{
-	free(compact->line.list);
-	free(compact->line.marks);
-	free(compact->powers);
-}
-
 void compact_deinit(struct compact *compact)
 {
 	free(compact->kinds.list);
 	free(compact->kinds.slots.list);
 	free(compact->kinds.of_row);
 	free(compact->joins);
-	compact_line_deinit(compact);
+	free(compact->line.list);
+	free(compact->line.marks);
+	free(compact->powers);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows to bytes, function by function, for a range of functions. */
-#include "sframe/encode_part.h"
+/* Rows to bytes, function by function. */
+#include "sframe/encode_funcs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *f
 	return ((uint64_t)func->size + func->rep_size - 1) / func->rep_size;
 }
 
-/* Returns number i of them. */
-static struct sf_func sf_stored_func(
+/* Number i of the functions that one of the model becomes. */
+static struct sf_func stored_func(
     const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i)
 {
 	const struct sf_row *rows = sf_section_rows(encoding->section, func);
@@ -138,17 +138,17 @@ static bool refuse_row(const struct sf_encoding *encoding, const struct sf_func 
 	    encoding->abi->name);
 }
 
-/* Appends to part->rows all that the FRE sub-section holds of one function. */
-static bool encode_put_rows(
-    struct sf_encode_part *part, const struct sf_func *func, uint32_t last_start)
+/* Appends to all->rows all that the FRE sub-section holds of one function. */
+static bool encode_put_rows(struct sf_encode_funcs *all, const struct sf_func *func,
+    uint32_t last_start, struct err *err)
 {
-	const struct sf_encoding *encoding = part->encoding;
+	const struct sf_encoding *encoding = all->encoding;
 	const struct sf_layout *layout = encoding->layout;
 	uint8_t row_type = row_type_of(last_start);
 	uint8_t fde_type = fde_type_of(encoding, func);
 
 	if (layout->put_attr)
-		layout->put_attr(&part->rows, func, row_type, fde_type);
+		layout->put_attr(&all->rows, func, row_type, fde_type);
 	for (uint32_t i = 0; i < func->n_rows; i++) {
 		const struct sf_row *row = &encoding->section->rows[func->first_row + i];
 		enum sf_cannot cannot = sf_layout_can_express(layout, encoding->abi, row);
@@ -157,38 +157,38 @@ static bool encode_put_rows(
 		    layout->outermost == SF_OUTERMOST_ON_REQUEST)
 			cannot = SF_CAN;
 		if (cannot != SF_CAN)
-			return refuse_row(encoding, func, row, cannot, &part->err);
-		sf_put_row(&part->rows, encoding->abi, row, row_type, fde_type);
+			return refuse_row(encoding, func, row, cannot, err);
+		sf_put_row(&all->rows, encoding->abi, row, row_type, fde_type);
 	}
-	return !part->rows.failed || err_set_nomem(&part->err);
+	return !all->rows.failed || err_set_nomem(err);
 }
 
-static bool encode_add_func(struct sf_encode_part *part, const struct sf_func *func,
-    const struct sf_encoded *encoded)
+static bool encode_add_func(struct sf_encode_funcs *all, const struct sf_func *func,
+    const struct sf_encoded *encoded, struct err *err)
 {
-	if (!vec_reserve(&part->funcs, &part->cap_funcs, part->n_funcs + 1))
-		return err_set_nomem(&part->err);
-	part->n_rows += func->n_rows;
-	part->n_bytes += part->blocks.list[encoded->block].len;
-	part->funcs[part->n_funcs++] = *encoded;
+	if (!vec_reserve(&all->funcs, &all->cap_funcs, all->n_funcs + 1))
+		return err_set_nomem(err);
+	all->n_rows += func->n_rows;
+	all->n_bytes += all->blocks.list[encoded->block].len;
+	all->funcs[all->n_funcs++] = *encoded;
 	return true;
 }
 
 /* Appends one function's rows, or finds them stored. */
-static bool encode_func(struct sf_encode_part *part, const struct sf_func *func)
+static bool encode_func(
+    struct sf_encode_funcs *all, const struct sf_func *func, struct err *err)
 {
-	const struct sf_section *section = part->encoding->section;
+	const struct sf_section *section = all->encoding->section;
 	struct sf_encoded encoded = {.last_start = last_start_of(section, func)};
-	size_t off = part->rows.size;
+	size_t off = all->rows.size;
 
-	if (func->n_rows &&
-	    !verify_rows(func, section->rows + func->first_row, &part->err))
+	if (func->n_rows && !verify_rows(func, section->rows + func->first_row, err))
 		return false;
-	if (!encode_put_rows(part, func, encoded.last_start))
+	if (!encode_put_rows(all, func, encoded.last_start, err))
 		return false;
-	if (!sf_blocks_keep(&part->blocks, &part->rows, off, &encoded.block))
-		return err_set_nomem(&part->err);
-	return encode_add_func(part, func, &encoded);
+	if (!sf_blocks_keep(&all->blocks, &all->rows, off, &encoded.block))
+		return err_set_nomem(err);
+	return encode_add_func(all, func, &encoded, err);
 }
 
 /* True if two functions with the same rows have the same bytes. */
@@ -201,79 +201,78 @@ static bool encoded_alike(const struct sf_func *a, const struct sf_func *b)
 
 /* Encodes function number i of the model, which is stored as one. Facts about rows are kept from their first
  * use instead of read again, because the rows are far away in memory. */
-static bool encode_whole(struct sf_encode_part *part, size_t i)
+static bool encode_whole(struct sf_encode_funcs *all, size_t i, struct err *err)
 {
-	const struct sf_func *funcs = part->encoding->section->funcs, *func = &funcs[i];
+	const struct sf_func *funcs = all->encoding->section->funcs, *func = &funcs[i];
 	uint32_t *first = NULL;
 
-	if (part->func_of_rows && func->n_rows)
-		first = &part->func_of_rows[func->first_row];
-	if (first && *first && encoded_alike(func, &funcs[part->first + *first - 1])) {
-		struct sf_encoded encoded = part->funcs[*first - 1];
+	if (all->func_of_rows && func->n_rows)
+		first = &all->func_of_rows[func->first_row];
+	if (first && *first && encoded_alike(func, &funcs[*first - 1])) {
+		struct sf_encoded encoded = all->funcs[*first - 1];
 
-		return verify_last(func, encoded.last_start, &part->err) &&
-		       encode_add_func(part, func, &encoded);
+		return verify_last(func, encoded.last_start, err) &&
+		       encode_add_func(all, func, &encoded, err);
 	}
-	if (!encode_func(part, func))
+	if (!encode_func(all, func, err))
 		return false;
 	if (first && !*first)
-		*first = (uint32_t)(i - part->first) + 1;
+		*first = (uint32_t)i + 1;
 	return true;
 }
 
-static bool part_init(struct sf_encode_part *part)
+static bool funcs_init(struct sf_encode_funcs *all)
 {
-	const struct sf_section *section = part->encoding->section;
-	size_t n = part->last - part->first;
+	const struct sf_section *section = all->encoding->section;
+	const size_t n = section->n_funcs;
 
-	wr_init(&part->rows, section->big_endian);
-	/* Rows that follow each other belong to functions that do, mostly. */
-	if (section->n_funcs)
-		wr_expect(&part->rows,
-		    section->n_rows / section->n_funcs * n * TYPICAL_ROW_SIZE);
-	if (!vec_reserve(&part->funcs, &part->cap_funcs, n) ||
-	    !sf_blocks_expect(&part->blocks, n, part->encoding->share))
+	wr_init(&all->rows, section->big_endian);
+	wr_expect(&all->rows, section->n_rows * TYPICAL_ROW_SIZE);
+	if (!vec_reserve(&all->funcs, &all->cap_funcs, n) ||
+	    !sf_blocks_expect(&all->blocks, n, all->encoding->share))
 		return false;
 	/* Where every function is stored as one, they have the same index. */
-	if (!part->encoding->share || !part->encoding->layout->has_blocks ||
+	if (!all->encoding->share || !all->encoding->layout->has_blocks ||
 	    section->n_rows == 0 || n >= UINT32_MAX)
 		return true;
-	part->func_of_rows = calloc(section->n_rows, sizeof(*part->func_of_rows));
-	return part->func_of_rows;
+	all->func_of_rows = calloc(section->n_rows, sizeof(*all->func_of_rows));
+	return all->func_of_rows;
 }
 
-void sf_encode_part_run(void *context)
+bool sf_encode_funcs_run(struct sf_encode_funcs *all, struct err *err)
 {
-	struct sf_encode_part *part = context;
-	const struct sf_encoding *encoding = part->encoding;
+	const struct sf_encoding *encoding = all->encoding;
+	bool ok = funcs_init(all) || err_set_nomem(err);
 
-	part->ok = part_init(part) || err_set_nomem(&part->err);
-	for (size_t i = part->first; part->ok && i < part->last; i++) {
+	for (size_t i = 0; ok && i < encoding->section->n_funcs; i++) {
 		const struct sf_func *func = &encoding->section->funcs[i];
 		uint64_t n = sf_stored_funcs(encoding->layout, func);
 
-		part->ok = verify_func(encoding, i, &part->err);
-		if (part->ok && (encoding->layout->has_blocks || !func->pcmask)) {
-			part->ok = encode_whole(part, i);
+		ok = verify_func(encoding, i, err);
+		if (ok && (encoding->layout->has_blocks || !func->pcmask)) {
+			ok = encode_whole(all, i, err);
 			continue;
 		}
-		for (uint32_t j = 0; part->ok && j < n; j++) {
-			struct sf_func stored = sf_stored_func(encoding, func, j);
+		for (uint32_t j = 0; ok && j < n; j++) {
+			struct sf_func stored = stored_func(encoding, func, j);
 
-			part->ok = encode_func(part, &stored);
+			ok = encode_func(all, &stored, err);
 		}
 	}
+	free(all->func_of_rows);
+	all->func_of_rows = NULL;
+	return ok;
 }
 
 /* Appends one function as stored: number j of the model's. */
-static bool encode_put_func(const struct sf_encode_part *part, const struct sf_func *func,
+static bool encode_put_func(const struct sf_encode_funcs *all, const struct sf_func *func,
     uint32_t j, const struct sf_encoded *encoded, struct wr *out, struct err *err)
 {
-	const struct sf_encoding *encoding = part->encoding;
-	struct sf_func stored = sf_stored_func(encoding, func, j);
+	const struct sf_encoding *encoding = all->encoding;
+	struct sf_func stored = stored_func(encoding, func, j);
 	uint32_t rows_off;
 
-	if (!num_u32(part->blocks.list[encoded->block].off, &rows_off))
+	if (!num_u32(all->blocks.list[encoded->block].off, &rows_off))
 		return err_set(err, ERR_LIMIT,
 		    "function at 0x%" PRIx64
 		    ": the rows reach past the 4 GiB that the format can address",
@@ -283,28 +282,27 @@ static bool encode_put_func(const struct sf_encode_part *part, const struct sf_f
 	return true;
 }
 
-bool sf_encode_part_index(
-    const struct sf_encode_part *part, struct wr *out, struct err *err)
+bool sf_encode_funcs_index(
+    const struct sf_encode_funcs *all, struct wr *out, struct err *err)
 {
-	const struct sf_encoding *encoding = part->encoding;
+	const struct sf_encoding *encoding = all->encoding;
 	size_t at = 0;
 
-	for (size_t i = part->first; i < part->last; i++) {
+	for (size_t i = 0; i < encoding->section->n_funcs; i++) {
 		const struct sf_func *func = &encoding->section->funcs[i];
 		uint64_t n = sf_stored_funcs(encoding->layout, func);
 
 		for (uint32_t j = 0; j < n; j++)
-			if (!encode_put_func(part, func, j, &part->funcs[at++], out, err))
+			if (!encode_put_func(all, func, j, &all->funcs[at++], out, err))
 				return false;
 	}
 	return true;
 }
 
-void sf_encode_part_deinit(struct sf_encode_part *part)
+void sf_encode_funcs_deinit(struct sf_encode_funcs *all)
 {
-	wr_deinit(&part->rows);
-	sf_blocks_deinit(&part->blocks);
-	free(part->funcs);
-	free(part->func_of_rows);
-	*part = (struct sf_encode_part){0};
+	wr_deinit(&all->rows);
+	sf_blocks_deinit(&all->blocks);
+	free(all->funcs);
+	*all = (struct sf_encode_funcs){0};
 }
