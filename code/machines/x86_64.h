@@ -51,7 +51,7 @@ struct code_effect *code_x86_set(
 /* Writes value (a register, or CODE_NO_REG) below the stack pointer and moves it there. */
 void code_x86_push(const struct x86_insn *x, uint8_t value, uint8_t width);
 
-/* Reads the top of the stack into dst, or moves the stack pointer there. */
+/* Reads dst from the top of the stack, and moves the stack pointer, unless dst is that. */
 void code_x86_pop(const struct x86_insn *x, uint8_t dst, uint8_t width);
 
 /* The effects of an instruction that has effects of its own. */
