@@ -33,7 +33,8 @@ int main(int argc, char **argv)
 }
 C
 # shellcheck disable=SC2086
-$cc $flags "-I$build" -r -nostdlib -o "$scratch/all.o" $(find base cfi code sframe gen -name '*.c' ! -name "$without") &&
+$cc $flags "-I$build" -r -nostdlib -o "$scratch/all.o" $(find base cfi code sframe gen -path base/sandbox -prune -o \
+	-name '*.c' ! -name "$without" -print) &&
 	$cc $flags -o "$scratch/test" "$scratch/main.c" tests/lib/threads.c tests/lib/lib.c "$scratch/all.o" $libs &&
 	$cc $flags -DLIB_TEST_RACE -o "$scratch/race" "$scratch/main.c" tests/lib/threads.c tests/lib/lib.c \
 		"$scratch/all.o" $libs || {
