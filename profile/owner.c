@@ -80,6 +80,8 @@ static uid_t owner_maker(uint32_t pid)
 		close(fd);
 		fd = parent;
 	}
+	if (fd >= 0)
+		close(fd);
 	return maker;
 }
 
@@ -108,6 +110,7 @@ struct owner owner_of(uint32_t pid)
 
 	if (!owner_users(pid, users))
 		return owner;
+	owner.is_known = true;
 	owner.user = users[1];
 	owner.is_own = owner_has_mounts(pid);
 	for (size_t i = 0; i < 4; i++)
@@ -129,11 +132,15 @@ bool spent_may(struct spent *spent, const struct owner *owner)
 	const uint32_t place = owner->place;
 	uint64_t now = spent_now(), ns = spent->ns[place];
 
+	/* Of processes that are gone nobody knows whose it was. */
+	if (spent->left[place] && waitpid(spent->left[place], NULL, WNOHANG) == 0) {
+		if (place && !owner->is_own)
+			return false;
+	} else {
+		spent->left[place] = 0;
+	}
 	if (owner->is_own)
 		return true;
-	if (spent->left[place] && waitpid(spent->left[place], NULL, WNOHANG) == 0)
-		return false;
-	spent->left[place] = 0;
 	if (!spent->since)
 		spent->since = now;
 	now -= spent->since;
@@ -146,12 +153,13 @@ void spent_add(
 {
 	uint64_t ns = work->ns * (work->for_nothing ? 8 : 1);
 
+	if (work->left)
+		spent->left[owner->place] = work->left;
 	if (owner->is_own)
 		return;
-	spent->n_owners += spent->ns[owner->place] == 0;
+	spent->n_owners += ns > 0 && spent->ns[owner->place] == 0;
 	spent->ns[owner->place] += ns;
 	spent->all_ns += ns;
-	spent->left[owner->place] = work->left;
 }
 
 bool spent_take(struct spent *spent, const struct owner *owner, uint64_t bytes)

@@ -13,6 +13,7 @@
 enum { OWNERS = 1024 };
 
 struct owner {
+	bool is_known; /* the process was there */
 	bool
 	    is_own; /* of root or of this process's user, with the mounts of this process */
 	uint32_t
@@ -20,7 +21,7 @@ struct owner {
 	uint32_t place; /* below OWNERS; two owners can share one, and what it may cost */
 };
 
-/* Reads it in /proc, where nothing waits for a file system. A process that is gone is nobody's own. */
+/* Reads it in /proc, where nothing waits for a file system. A process that is gone is nobody's, unless the caller knows more. */
 struct owner owner_of(uint32_t pid);
 /* False if a process has other mounts than this one, as in a container; true if it is not told. */
 bool owner_has_mounts(uint32_t pid);

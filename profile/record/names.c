@@ -66,17 +66,9 @@ static struct names_process *names_process(struct names *names, uint32_t pid)
 	return NULL;
 }
 
-/* Frames of a process come together. */
-static const struct owner *names_owner(struct names *names, uint32_t pid)
-{
-	if (names->last_pid != pid)
-		names->last = owner_of(pid);
-	names->last_pid = pid;
-	return &names->last;
-}
-
 /* Compilers at run time map memory all the time: their frames come again and again, and would be all that there is room for. */
-static bool names_is_new(struct names *names, const struct names_seen *seen)
+static bool names_is_new(
+    struct names *names, const struct owner *owner, const struct names_seen *seen)
 {
 	const uint64_t key[2] = {seen->pc, seen->pid};
 	uint64_t hash = hash_bytes((const uint8_t *)key, sizeof(key));
@@ -90,7 +82,7 @@ static bool names_is_new(struct names *names, const struct names_seen *seen)
 			if (slot->hash == wanted.hash && slot->number == wanted.number)
 				return false;
 	if (!slots_reserve(&names->noted, names->all.frames + 1) ||
-	    !names_take(names, names_owner(names, seen->pid), &one)) {
+	    !names_take(names, owner, &one)) {
 		names->n_left_out++;
 		return false;
 	}
@@ -114,9 +106,9 @@ static void names_put(struct names *names, const struct owner *owner,
 }
 
 /* Begins to collect what a process has in no file. */
-static bool names_process_add(struct names *names, uint32_t pid)
+static bool names_process_add(
+    struct names *names, const struct owner *owner, uint32_t pid)
 {
-	const struct owner *owner = names_owner(names, pid);
 	const struct names_part one = {.processes = 1};
 	struct names_process *process;
 
@@ -130,23 +122,22 @@ static bool names_process_add(struct names *names, uint32_t pid)
 	return true;
 }
 
-void names_note(struct names *names, const struct rows *rows, uint64_t address,
-    const struct names_seen *seen)
+void names_note(struct names *names, const struct owner *owner, const struct rows *rows,
+    uint64_t address, const struct names_seen *seen)
 {
 	struct names_process *process;
 	const struct symbol *symbol;
 
-	if (!names_is_new(names, seen))
+	if (!names_is_new(names, owner, seen))
 		return;
 	if (rows) {
 		symbol = symbols_find(&rows->symbols, address - seen->is_return_address);
 		if (symbol)
-			names_put(
-			    names, names_owner(names, seen->pid), seen, symbol->name);
+			names_put(names, owner, seen, symbol->name);
 		return;
 	}
 	process = names_process(names, seen->pid);
-	if ((!process && !names_process_add(names, seen->pid)) ||
+	if ((!process && !names_process_add(names, owner, seen->pid)) ||
 	    !vec_reserve(&names->list, &names->cap, names->n + 1)) {
 		names->n_left_out++;
 		return;
@@ -210,16 +201,6 @@ static const char *names_text(struct names_texts *texts)
 	return end && *text ? text : NULL;
 }
 
-/* True unless it is known that a process has written no names. */
-static bool names_is_there(const struct names_process *process)
-{
-	int fd = process->owner.is_own ? jit_open(&process->home) : -1;
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || !process->owner.is_own;
-}
-
 /* Asks for the names of a process's frames. */
 static void names_ask(
     struct names *names, const struct names_process *process, struct apart_answer *answer)
@@ -236,7 +217,7 @@ static void names_ask(
 	struct err err;
 	bool ok;
 
-	if (!spent_may(&names->spent, &process->owner) || !names_is_there(process))
+	if (!spent_may(&names->spent, &process->owner))
 		return;
 	ok = apart_run(&job, answer, &err);
 	spent =

@@ -43,16 +43,14 @@ struct names {
 	size_t n, cap, n_processes, cap_processes;
 	struct slots noted; /* frames that came: the halves of a hash of each */
 	struct names_part all, others, parts[OWNERS];
-	struct owner last; /* of last_pid */
-	uint32_t last_pid;
 	uint64_t n_left_out; /* frames that there was no room for */
 	struct spent spent;  /* by what compilers wrote */
 };
 
 /* A frame that a walk found for the first time, or again after its process mapped something. rows: of its file, or NULL
  * for one in no file. Without memory or room it stays without a name, and is counted. */
-void names_note(struct names *names, const struct rows *rows, uint64_t address,
-    const struct names_seen *seen);
+void names_note(struct names *names, const struct owner *owner, const struct rows *rows,
+    uint64_t address, const struct names_seen *seen);
 /* A process has ended: writes what its own code is called. */
 void names_of_process(struct names *names, uint32_t pid);
 /* Writes those of all processes that are left. */

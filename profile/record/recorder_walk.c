@@ -49,7 +49,8 @@ static void walk_note(
 	if (file && file->no_file)
 		file = NULL;
 	if (!file || file->rows->is_elsewhere)
-		names_note(&recorder->names, file ? file->rows : NULL, place->address,
+		names_note(&recorder->names, &space->owner, file ? file->rows : NULL,
+		    place->address,
 		    &(struct names_seen){space->pid, !(flags & PROFILE_FRAME_EXACT), pc});
 }
 

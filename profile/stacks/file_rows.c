@@ -130,6 +130,7 @@ static bool rows_count(
 	uint64_t bytes = rows->size + rows->n_extra * sizeof(*rows->extra) +
 			 rows->symbols.n * sizeof(*rows->symbols.list) + rows->n_names;
 	const struct facts facts = rows->facts;
+	bool is_elsewhere = rows->is_elsewhere;
 
 	if (owner->is_own)
 		return true;
@@ -137,6 +138,7 @@ static bool rows_count(
 		made->is_full = true;
 		rows_free(rows);
 		rows->facts = facts;
+		rows->is_elsewhere = is_elsewhere;
 		return err_set(
 		    err, ERR_LIMIT, "the rows of its owner's files take too much memory");
 	}
@@ -145,7 +147,7 @@ static bool rows_count(
 	return true;
 }
 
-/* What root or this user wrote at its path here is read here, whoever maps it. For all else whoever maps it answers. */
+/* What root or this user wrote at its path here is read here. For all else, whoever maps it answers. */
 static bool rows_make_live(struct rows_made *made, const struct rows_file *file,
     struct rows *rows, struct err *err)
 {
@@ -153,24 +155,26 @@ static bool rows_make_live(struct rows_made *made, const struct rows_file *file,
 	    .memory = UINT64_C(4) << 30, .seconds = ROWS_SECONDS};
 	struct rows_place places[ROWS_PLACES];
 	struct spent_work work;
-	struct owner owner;
 	bool ok;
 
-	if (rows_places_open_own(file, places)) {
+	if (file->is_own && rows_places_open_own(file, places)) {
 		ok = rows_make_here(file, places, rows, err);
 		rows_places_close(places);
 		/* Else it is another file. */
 		if (ok || err->kind != ERR_IO)
 			return ok;
 	}
-	owner = owner_of(file->pid);
-	if (!spent_may(&made->apart, &owner))
+	/* A stranger's process must not say what the file is to one's own. */
+	if (file->is_own && !file->owner.is_own)
+		return err_set(
+		    err, ERR_IO, "%s: the file that was mapped is gone", file->path);
+	if (!spent_may(&made->apart, &file->owner))
 		return err_set(err, ERR_LIMIT,
 		    "%s: other files of its owner have taken too long to convert",
 		    file->path);
 	ok = rows_make_apart(file, &limits, rows, &work, err);
-	spent_add(&made->apart, &owner, &work);
-	return ok && rows_count(made, &owner, rows, err);
+	spent_add(&made->apart, &file->owner, &work);
+	return ok && rows_count(made, &file->owner, rows, err);
 }
 
 bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows *rows,

@@ -55,7 +55,11 @@ struct rows_file {
 	/* Its process runs: then a file of others is converted apart (apart.h), and has its names in the
 	 * rows where it is elsewhere. */
 	bool live;
-	bool facts_only; /* stacks are known, and no rows are made */
+	bool facts_only;    /* stacks are known, and no rows are made */
+	struct owner owner; /* whose process maps it */
+	/* One's own processes map it, or root or this user wrote it, at its path here. Whoever else maps a file has it for his processes alone,
+	 * because a build-id is what a file says of itself. */
+	bool is_own;
 };
 
 struct rows {
@@ -104,6 +108,8 @@ void rows_places_close(struct rows_place places[ROWS_PLACES]);
 ATTR_MUST_CHECK struct eh2sframe_file *rows_find(const struct rows_file *file,
     const struct rows_place places[ROWS_PLACES], struct rows *rows, struct err *err);
 
+/* True if a process's path leads to what root or this process's user wrote, as far as that is known without waiting. */
+ATTR_MUST_CHECK bool rows_is_own(const struct rows_file *file);
 /* Looks at the file that a process has mapped, and waits for nobody. false: it cannot be seen, or is not the one that was mapped. */
 ATTR_MUST_CHECK bool rows_look(const struct rows_file *file, struct stat *st);
 /* Looks at the file at its path here, or at the copy that perf has. false: there is none. */

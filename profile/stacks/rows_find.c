@@ -141,7 +141,7 @@ static int rows_open_path(int at, const char *path, uint64_t resolve)
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
 	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
 
-	if (fd < 0 && (errno == EINVAL || errno == ENOSYS))
+	if (fd < 0 && (errno == EINVAL || errno == ENOSYS) && !(resolve & RESOLVE_CACHED))
 		fd = openat(at, path, O_PATH | O_CLOEXEC);
 	return fd;
 }
@@ -159,6 +159,8 @@ bool rows_look(const struct rows_file *file, struct stat *st)
 	bool ok;
 	int fd;
 
+	if (file->path[0] != '/')
+		return false;
 	if (rows_look_mapping(file, st))
 		return true;
 	if (!rows_is_here(file->pid))
@@ -170,7 +172,7 @@ bool rows_look(const struct rows_file *file, struct stat *st)
 	return ok;
 }
 
-/* True if a user may serve the files of a mount, and says what he likes of their owners. */
+/* True if a user may have made or may serve the files of a mount, and says what he likes of their owners. */
 static bool rows_is_served(uint64_t mount)
 {
 	char begins[32], *text, *rest, *line;
@@ -185,7 +187,8 @@ static bool rows_is_served(uint64_t mount)
 		const char *kind = strstr(line, " - ");
 
 		if (strncmp(line, begins, n) == 0 && kind)
-			served = strncmp(kind, " - fuse", 7) == 0;
+			served =
+			    strncmp(kind, " - fuse", 7) == 0 || strstr(line, "nosuid");
 	}
 	free(text);
 	return served;
@@ -201,7 +204,7 @@ bool rows_look_here(const struct rows_file *file, struct stat *st)
 }
 
 /* True if no other user could have written the file. */
-static bool rows_is_own(const struct stat *st)
+static bool rows_wrote_own(const struct stat *st)
 {
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
@@ -253,6 +256,20 @@ static void rows_places_begin(struct rows_place places[ROWS_PLACES])
 		places[i] = (struct rows_place){.fd = -1};
 }
 
+bool rows_is_own(const struct rows_file *file)
+{
+	int fd =
+	    file->owner.is_own || !rows_is_here(file->pid) ? -1 : rows_open_cached(file);
+	uint64_t mount;
+	struct stat st;
+	bool own = rows_stat(fd, &st, &mount) && S_ISREG(st.st_mode) &&
+		   rows_wrote_own(&st) && rows_same_inode(file, &st, false);
+
+	if (fd >= 0)
+		close(fd);
+	return own || file->owner.is_own;
+}
+
 bool rows_places_open_own(
     const struct rows_file *file, struct rows_place places[ROWS_PLACES])
 {
@@ -261,7 +278,7 @@ bool rows_places_open_own(
 	struct stat st;
 
 	rows_places_begin(places);
-	if (rows_stat(fd, &st, &mount) && S_ISREG(st.st_mode) && rows_is_own(&st) &&
+	if (rows_stat(fd, &st, &mount) && S_ISREG(st.st_mode) && rows_wrote_own(&st) &&
 	    !rows_is_served(mount))
 		places[0].fd = rows_open_again(fd, &places[0].st);
 	else if (fd >= 0)
@@ -317,7 +334,7 @@ struct eh2sframe_file *rows_find(const struct rows_file *file,
 		if (place->fd < 0)
 			continue;
 		/* Opening copies tables. Any user can make and map a file of terabytes that takes a block of the disk. */
-		if (file->live && !rows_is_own(&place->st) &&
+		if (file->live && !rows_wrote_own(&place->st) &&
 		    regular_is_sparse(place->fd, &place->st))
 			continue;
 		opened = rows_open(place->fd, file, &rows->facts, err);

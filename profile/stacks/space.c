@@ -183,7 +183,7 @@ static void spaces_forget(struct spaces *spaces)
 }
 
 /* Finds or adds one. NULL: ERR_NOMEM. */
-static struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
+struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 {
 	size_t at = space_place(spaces, pid);
 	struct space *space;
@@ -385,6 +385,7 @@ bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t pare
 	space_drop_maps(spaces, to);
 	spaces_reserve_maps(spaces, from->maps.n);
 	to->n_added = from->n_added;
+	to->owner = from->owner;
 	if (!space_maps_copy(&to->maps, &from->maps))
 		return err_set_nomem(err);
 	spaces->n_maps += from->maps.n;
@@ -403,8 +404,10 @@ bool space_comm(struct spaces *spaces, uint32_t pid, uint32_t tid, const char *c
 	thread->comm[sizeof(thread->comm) - 1] = '\0';
 	thread->number = UINT32_MAX;
 	space = exec ? space_find(spaces, pid) : NULL;
-	if (space)
+	if (space) {
 		space_drop_maps(spaces, space);
+		space->owner_read = false;
+	}
 	return true;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "profile/owner.h"
 
 /* The file of a mapping that has none. */
 #define SPACE_NO_FILE UINT32_MAX
@@ -47,6 +48,8 @@ struct space {
 	uint32_t generation; /* another number after each change, and in each process */
 	uint32_t used;	     /* when, by the clock of all */
 	uint32_t n_added;    /* mappings of files */
+	struct owner owner;  /* its own, or that of who made it */
+	bool owner_read;     /* since it began, or another program began in it */
 	const struct space_map *last; /* that was found, or NULL */
 	struct space_maps maps;
 };
@@ -86,6 +89,8 @@ void spaces_free(struct spaces *spaces);
 
 /* NULL when it is not known. */
 struct space *space_find(const struct spaces *spaces, uint32_t pid);
+/* Finds or adds one. NULL: ERR_NOMEM. */
+struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err);
 /* Finds or adds a thread, and its process. NULL: ERR_NOMEM. */
 struct space_thread *space_thread_get(
     struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err);

@@ -109,8 +109,6 @@ void unwinder_files_free(struct unwinder *unwinder);
 enum { UNWINDER_MAX_FILES = 1 << 18, UNWINDER_VERSIONS = 64 };
 /* How often a file is opened that was not there for the process that was asked, or for which its owner had no time. */
 enum { UNWINDER_TRIES = 4 };
-/* So many mappings of a process are looked at. */
-enum { UNWINDER_LOOKS = 4096 };
 
 enum { UNWINDER_MAX_FRAMES = 4096, UNWINDER_MAX_KERNEL = 256 };
 

@@ -30,12 +30,18 @@ static bool unwinder_is_no_file(const char *path)
 	return false;
 }
 
+/* Who shares the file: one's own processes, or those of an owner. */
+static uint32_t unwinder_place_of(const struct rows_file *file)
+{
+	return file->is_own ? OWNERS : file->owner.place;
+}
+
 static uint32_t unwinder_file_hash(const struct rows_file *file)
 {
 	/* Joined by their order, too: a path and a build-id of the same bytes would cancel each other out. */
 	const uint64_t words[] = {
 	    hash_bytes((const uint8_t *)file->path, strlen(file->path)),
-	    hash_bytes(file->build_id, file->build_id_size)};
+	    hash_bytes(file->build_id, file->build_id_size), unwinder_place_of(file)};
 
 	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
 }
@@ -179,6 +185,7 @@ static bool unwinder_file_add(struct unwinder *unwinder, const struct rows_file 
 static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *b)
 {
 	return strcmp(a->path, b->path) == 0 && a->build_id_size == b->build_id_size &&
+	       unwinder_place_of(a) == unwinder_place_of(b) &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
@@ -217,12 +224,23 @@ static void unwinder_file_find_here(
 	}
 }
 
-/* A build-id is what the file says of itself, so that others could have it, too. But who maps without end must not cost more than that. */
-static bool unwinder_may_look(const struct unwinder *unwinder, const struct event *map)
+/* Whose a process is. One that is gone already has the owner of who made it. */
+static bool unwinder_owner(
+    struct unwinder *unwinder, uint32_t pid, struct owner *owner, struct err *err)
 {
-	const struct space *space = space_find(&unwinder->spaces, map->pid);
+	struct space *space = space_get(&unwinder->spaces, pid, err);
+	struct owner now;
 
-	return !map->build_id_size || !space || space->n_added < UNWINDER_LOOKS;
+	if (!space)
+		return false;
+	if (!space->owner_read && unwinder->live) {
+		now = owner_of(pid);
+		if (now.is_known || !space->owner.is_known)
+			space->owner = now;
+		space->owner_read = true;
+	}
+	*owner = space->owner;
+	return true;
 }
 
 /* The process that maps it now is more likely to be there when it is read, also after one was not. */
@@ -233,8 +251,9 @@ static void unwinder_file_mapped(
 		file->opened = file->failed = false;
 		unwinder->n_failed--;
 	}
-	if (file->opened)
+	if (file->opened || (file->mapped.owner.is_own && !wanted->owner.is_own))
 		return;
+	file->mapped.owner = wanted->owner;
 	file->mapped.pid = wanted->pid;
 	file->mapped.start = wanted->start;
 	file->mapped.end = wanted->end;
@@ -262,9 +281,12 @@ bool unwinder_file_get(
 		return true;
 	if (map->build_id_size)
 		memcpy(wanted.build_id, map->build_id, map->build_id_size);
+	if (!unwinder_owner(unwinder, map->pid, &wanted.owner, err))
+		return false;
+	wanted.is_own = unwinder->live && rows_is_own(&wanted);
 	hash = unwinder_file_hash(&wanted);
-	wanted.was_seen = unwinder->live && unwinder_may_look(unwinder, map) &&
-			  rows_look(&wanted, &wanted.was);
+	wanted.was_seen =
+	    unwinder->live && !map->build_id_size && rows_look(&wanted, &wanted.was);
 	/* Each file has at most two. */
 	if (!slots_reserve(&unwinder->file_slots, 2 * (unwinder->n_files + 1)))
 		return err_set_nomem(err);
@@ -277,7 +299,7 @@ bool unwinder_file_get(
 		if (file->is_many)
 			many = slot->number - 1;
 		if (file->is_many || !unwinder_file_same(&file->mapped, &wanted)) {
-			versions += !wanted.build_id_size;
+			versions++;
 			continue;
 		}
 		unwinder_file_mapped(unwinder, file, &wanted);
@@ -319,14 +341,16 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	struct unwinder_file *file = unwinder->files[index];
 	struct rows_file *mapped = &file->mapped;
 	struct err why = {.kind = ERR_LIMIT};
+	struct rows *rows;
 
 	if (file->opened)
 		return true;
 	/* Most files are mapped and never seen in a sample. */
-	unwinder_rows_free(unwinder, file);
-	file->rows = calloc(1, sizeof(*file->rows));
-	if (!file->rows)
+	rows = calloc(1, sizeof(*rows));
+	if (!rows)
 		return err_set_nomem(err);
+	unwinder_rows_free(unwinder, file);
+	file->rows = rows;
 	file->opened = true;
 	file->n_opened++;
 	if (file->no_file)

@@ -58,8 +58,8 @@ UNIT(files_versions)
 	unlink(path);
 }
 
-/* A build-id is what a file says of itself: another file that says the same is another one. */
-UNIT(files_same_build_id)
+/* A build-id is what a file says of itself: whoever maps a file has it for his own processes. */
+UNIT(files_of_owners)
 {
 	static const uint8_t build_id[20] = {1};
 	struct unwinder unwinder;
@@ -72,18 +72,34 @@ UNIT(files_same_build_id)
 	    .build_id_size = sizeof(build_id),
 	    .text = path};
 	uint32_t index = 0, again = 0;
+	struct space *space;
 	int fd = mkstemp(path);
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
-	for (uint32_t i = 0; i < UNWINDER_VERSIONS + 10; i++) {
-		ck_assert_int_eq(ftruncate(fd, i), 0);
-		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
-		ck_assert_uint_eq(index, i);
+	ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
+	ck_assert_uint_eq(index, 0);
+	/* By its path here this user wrote it. */
+	event.pid = UINT32_MAX - 1;
+	ck_assert(unwinder_file_get(&unwinder, &event, &again, &err));
+	ck_assert_uint_eq(again, 0);
+	ck_assert_uint_eq(unwinder.files[0]->mapped.pid, (uint32_t)getpid());
+	/* Where nobody knows the path, it is the owner's alone, of whom there may be several. */
+	event.text = "/nowhere";
+	for (uint32_t i = 0; i < 6; i++) {
+		event.pid = UINT32_MAX - 2 - i;
+		space = space_get(&unwinder.spaces, event.pid, &err);
+		ck_assert_ptr_nonnull(space);
+		space->owner = (struct owner){.is_known = true, .place = 1 + i % 3};
 		ck_assert(unwinder_file_get(&unwinder, &event, &again, &err));
-		ck_assert_uint_eq(again, i);
+		ck_assert_uint_eq(again, 1 + i % 3);
 	}
+	/* A child that is gone has the owner of its parent. */
+	ck_assert(space_fork(&unwinder.spaces, 5, 5, event.pid, event.pid, &err));
+	ck_assert_uint_eq(space_find(&unwinder.spaces, 5)->owner.place, 3);
 	/* It is no ELF file. Whoever maps it next is asked, but not for ever. */
+	event.pid = (uint32_t)getpid();
+	event.text = path;
 	for (uint32_t i = 0; i < UNWINDER_TRIES + 2; i++) {
 		ck_assert(unwinder_file_get(&unwinder, &event, &again, &err));
 		ck_assert_uint_eq(unwinder.files[index]->opened, i >= UNWINDER_TRIES);
@@ -323,17 +339,34 @@ static long faults_apart(const struct rows_file *file)
 UNIT(apart_for_others)
 {
 	char path[] = "/tmp/others-XXXXXX", command[64];
-	const struct rows_file file = {
-	    .path = path, .pid = (uint32_t)getpid(), .live = true};
+	struct rows_file file = {.path = path,
+	    .pid = (uint32_t)getpid(),
+	    .live = true,
+	    .owner = owner_of((uint32_t)getpid()),
+	    .is_own = true};
 	int fd = mkstemp(path);
 
 	ck_assert_int_ge(fd, 0);
 	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), path);
 	ck_assert_int_eq(system(command), 0);
 	ck_assert_int_eq(faults_apart(&file), 0);
+	/* A stranger's process has it apart, and does not say what it is to one's own. */
+	file.owner = (struct owner){.place = 7};
+	file.is_own = rows_is_own(&file);
+	ck_assert(file.is_own);
+	file.is_own = false;
+	ck_assert_int_gt(faults_apart(&file), 0);
 	/* Only root can give a file away. */
 	if (geteuid() == 0) {
+		struct rows_made made = {0};
+		struct rows rows;
+
 		ck_assert_int_eq(fchown(fd, 12345, 12345), 0);
+		ck_assert(!rows_is_own(&file));
+		file.is_own = true;
+		ck_assert(!rows_make(&made, &file, &rows, &err));
+		rows_free(&rows);
+		file.owner.is_own = true;
 		ck_assert_int_gt(faults_apart(&file), 0);
 	}
 	close(fd);

@@ -16,13 +16,12 @@ static void note(uint32_t pid, bool is_own, uint32_t place, uint64_t n, const ch
 {
 	struct symbol symbol = {
 	    .addr = 0x1000, .size = 0x1000, .name = (char *)(uintptr_t)name};
+	const struct owner owner = {.is_own = is_own, .place = place};
 	const struct rows rows = {.symbols = {.list = &symbol, .n = 1}};
 
 	for (uint64_t i = 0; i < n; i++) {
-		names.last_pid = pid;
-		names.last = (struct owner){.is_own = is_own, .place = place};
-		names_note(
-		    &names, &rows, 0x1000, &(struct names_seen){pid, false, 0x1000 + i});
+		names_note(&names, &owner, &rows, 0x1000,
+		    &(struct names_seen){pid, false, 0x1000 + i});
 	}
 }
 
@@ -65,6 +64,7 @@ UNIT(names_of_compilers)
 {
 	const struct perf_event_attr attr = {.size = sizeof(attr)};
 	const uint32_t pid = (uint32_t)getpid();
+	const struct owner owner = owner_of(pid);
 	struct perfdata_writer writer;
 	char path[64];
 	int fd = memfd_create("names", 0);
@@ -77,10 +77,10 @@ UNIT(names_of_compilers)
 	fclose(file);
 	ck_assert(perfdata_begin(&writer, fd, &attr, true, &err));
 	names.writer = &writer;
-	names_note(&names, NULL, 0, &(struct names_seen){pid, false, 0x1000});
-	names_note(&names, NULL, 0, &(struct names_seen){pid, false, 0x1800});
-	names_note(&names, NULL, 0, &(struct names_seen){pid, true, 0x2010});
-	names_note(&names, NULL, 0, &(struct names_seen){pid, false, 0x1000});
+	names_note(&names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1000});
+	names_note(&names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1800});
+	names_note(&names, &owner, NULL, 0, &(struct names_seen){pid, true, 0x2010});
+	names_note(&names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1000});
 	ck_assert_uint_eq(names.n, 3);
 	ck_assert_uint_eq(names.all.processes, 1);
 	names_of_process(&names, pid);
