@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """products.py SOURCE INSTALLED: the converter, and the converter with the walker, are built and installed without what
-is on top of them; nothing of the others is left in what they install but the headers, one of which includes the other.
+is on top of them; nothing of the others is left in what they install but the headers, one of which includes the other, and texts.
 TAP."""
 import os
 import subprocess
@@ -21,7 +21,8 @@ def installed(source, directory, left_out):
              "-Doptimization=0", *options)
     tap.must("ninja", "-C", build)
     tap.must("meson", "install", "-C", build, "--no-rebuild", "--destdir", root)
-    return {os.path.relpath(os.path.join(at, name), root + "/p") for at, _, names in os.walk(root) for name in names}
+    return {os.path.relpath(os.path.join(at, name), root + "/p") for at, folders, names in os.walk(root)
+            for name in names + [folder for folder in folders if os.path.islink(os.path.join(at, folder))]}
 
 
 def main(source, listed):
@@ -31,7 +32,7 @@ def main(source, listed):
             found = installed(source, directory, left_out)
             words = [word for product in left_out for word in OTHERS[product]]
             want = {os.path.basename(name) for name in names if "/man/" not in name and
-                    (name.startswith("include/") or not any(word in os.path.basename(name) for word in words))}
+                    (name.startswith(("include/", "share/doc/")) or not any(word in os.path.basename(name) for word in words))}
             real = {os.path.basename(name) for name in found}
             tap.check(real == want, f"without {' and '.join(left_out)}: what is installed", real ^ want)
             command = os.path.join(directory, "root/p/bin/eh2sframe")
