@@ -25,7 +25,8 @@ TABLE = pathlib.Path(__file__).with_name("long.tsv")
 CONVERTER = re.compile(r"(sanitized/)?(plt_all|rows-many|rules-|libdwarf-|readelf-|derive-|section-rows|step|flip|words_|code_corpus|"
                        r"lengths|contradictions|known_faults|corpus$|debug_frame_rows|afterwards|dlphdr|cycles|kinds|two_tools|sixty|go_|"
                        r"whole_root|glibc_backtrace|real_|fuzz_(?!recording|names))")
-UNREAD = ("profile", "tests/profile", "tests/unit", "tests/house", "kit", "examples", "cmd/report/page", "packaging/completions")
+UNREAD = ("profile", "tests/profile", "tests/unit", "tests/house", "tests/lib", "tests/tiers/long.py", "tests/packaging/products.py",
+          "tests/packaging/rpm_spec.sh", "kit", "examples", "cmd/report/page", "packaging/completions")
 HEAD = "test\tpassed at\ton\tseconds\tlast run\n"
 
 
