@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/owner.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <stdio.h>
@@ -85,22 +86,43 @@ static uid_t owner_maker(uint32_t pid)
 	return maker;
 }
 
-/* Whoever made a container answers for all users in it. One of root's differs by its users, of which it mostly has 65,536, or, where they are
- * those of the host, by its mounts. */
-static uint32_t owner_place(uint32_t pid, uint32_t user)
+/* A number of the mounts that a process sees. That of the link is used again, the kernel's (Linux 6.10) is not. */
+static uint64_t owner_mounts_number(uint32_t pid)
 {
-	uid_t maker = owner_maker(pid);
-	char mounts[64];
+	char path[64];
+	uint64_t number;
+	int fd;
 
-	if (maker)
-		user = maker;
-	owner_mounts(pid, mounts);
+	owner_mounts(pid, path);
+	number = hash_bytes((const uint8_t *)path, strlen(path));
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", (unsigned int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		if (ioctl(fd, _IOR(0xb7, 5, uint64_t), &number) != 0)
+			errno = 0;
+		close(fd);
+	}
+	return number;
+}
+
+/*
+ * Who it is, and who has its costs: whoever made a container answers for all users in it. One of root's differs by its users, of which
+ * it mostly has 65,536, or, where they are those of the host, by its mounts.
+ */
+static void owner_identify(struct owner *owner, uint32_t pid, uint32_t user)
+{
+	const uint64_t who[] = {owner_maker(pid), user, owner_mounts_number(pid)};
+
+	owner->pid = pid;
+	owner->id = hash_bytes((const uint8_t *)who, sizeof(who)) | 2;
+	if (who[0])
+		user = (uint32_t)who[0];
 	if (user >= 65536)
 		user = (user >> 16) * 37;
 	else if (user == 0)
-		user = hash_fold(hash_bytes((const uint8_t *)mounts, strlen(mounts)));
+		user = hash_fold(who[2]);
 	/* The first place is of processes that are gone. */
-	return 1 + user % (OWNERS - 1);
+	owner->place = 1 + user % (OWNERS - 1);
 }
 
 struct owner owner_of(uint32_t pid)
@@ -115,7 +137,7 @@ struct owner owner_of(uint32_t pid)
 	owner.is_own = owner_has_mounts(pid);
 	for (size_t i = 0; i < 4; i++)
 		owner.is_own &= users[i] == 0 || users[i] == geteuid();
-	owner.place = owner_place(pid, users[0]);
+	owner_identify(&owner, pid, users[0]);
 	return owner;
 }
 

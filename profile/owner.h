@@ -18,6 +18,8 @@ struct owner {
 	    is_own; /* of root or of this process's user, with the mounts of this process */
 	uint32_t
 	    user; /* its effective user, whose files are its own; without the process, this one's */
+	uint32_t pid; /* that was asked: one that is gone has the owner of who made it */
+	uint64_t id;  /* of this owner alone: user, who made its user namespace, mounts */
 	uint32_t place; /* below OWNERS; two owners can share one, and what it may cost */
 };
 

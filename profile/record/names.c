@@ -111,6 +111,7 @@ static bool names_process_add(
 {
 	const struct names_part one = {.processes = 1};
 	struct names_process *process;
+	const struct owner now = owner_of(pid);
 
 	if (!vec_reserve(
 		&names->processes, &names->cap_processes, names->n_processes + 1) ||
@@ -118,7 +119,8 @@ static bool names_process_add(
 		return false;
 	process = &names->processes[names->n_processes++];
 	process->owner = *owner;
-	jit_home_open(&process->home, pid, owner->user);
+	/* A worker sets its user after it was made. */
+	jit_home_open(&process->home, pid, now.is_known ? now.user : owner->user);
 	return true;
 }
 

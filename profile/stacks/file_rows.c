@@ -155,6 +155,7 @@ static bool rows_make_live(struct rows_made *made, const struct rows_file *file,
 	    .memory = UINT64_C(4) << 30, .seconds = ROWS_SECONDS};
 	struct rows_place places[ROWS_PLACES];
 	struct spent_work work;
+	struct owner owner;
 	bool ok;
 
 	if (file->is_own && rows_places_open_own(file, places)) {
@@ -164,17 +165,18 @@ static bool rows_make_live(struct rows_made *made, const struct rows_file *file,
 		if (ok || err->kind != ERR_IO)
 			return ok;
 	}
-	/* A stranger's process must not say what the file is to one's own. */
-	if (file->is_own && !file->owner.is_own)
+	/* A stranger's process must not say what the file is to one's own, nor one that has become a stranger's. */
+	owner = file->is_own ? owner_of(file->pid) : file->owner;
+	if (file->is_own && (!file->owner.is_own || (owner.is_known && !owner.is_own)))
 		return err_set(
 		    err, ERR_IO, "%s: the file that was mapped is gone", file->path);
-	if (!spent_may(&made->apart, &file->owner))
+	if (!spent_may(&made->apart, &owner))
 		return err_set(err, ERR_LIMIT,
 		    "%s: other files of its owner have taken too long to convert",
 		    file->path);
 	ok = rows_make_apart(file, &limits, rows, &work, err);
-	spent_add(&made->apart, &file->owner, &work);
-	return ok && rows_count(made, &file->owner, rows, err);
+	spent_add(&made->apart, &owner, &work);
+	return ok && rows_count(made, &owner, rows, err);
 }
 
 bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows *rows,

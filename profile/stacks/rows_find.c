@@ -242,6 +242,11 @@ static int rows_open_root(const struct rows_file *file)
 
 	snprintf(path, sizeof(path), "/proc/%u/root", (unsigned int)file->pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0) {
+		snprintf(
+		    path, sizeof(path), "/proc/%u/root", (unsigned int)file->owner.pid);
+		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
 	if (root >= 0) {
 		fd = rows_open_path(root, file->path + (file->path[0] == '/'),
 		    RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
@@ -256,18 +261,40 @@ static void rows_places_begin(struct rows_place places[ROWS_PLACES])
 		places[i] = (struct rows_place){.fd = -1};
 }
 
+/* True if a stranger's process sees the same file at a path as this one, here. */
+static bool rows_is_shared(const struct rows_file *file, const struct stat *here)
+{
+	char name[64], root[2];
+	struct stat seen;
+
+	snprintf(name, sizeof(name), "/proc/%u/root", (unsigned int)file->pid);
+	/* Where a process was that is gone is known of its owner, unless there is none. */
+	if ((readlink(name, root, sizeof(root)) >= 0 || errno == EACCES ||
+		file->owner.place == 0) &&
+	    rows_is_here(file->pid))
+		return rows_same_inode(file, here, false);
+	return rows_look_mapping(file, &seen) && seen.st_dev == here->st_dev &&
+	       seen.st_ino == here->st_ino;
+}
+
 bool rows_is_own(const struct rows_file *file)
 {
-	int fd =
-	    file->owner.is_own || !rows_is_here(file->pid) ? -1 : rows_open_cached(file);
+	/* Of the mount that was asked for last. */
+	static uint64_t asked;
+	static bool served = true;
+	int fd = file->owner.is_own ? -1 : rows_open_cached(file);
 	uint64_t mount;
 	struct stat st;
-	bool own = rows_stat(fd, &st, &mount) && S_ISREG(st.st_mode) &&
-		   rows_wrote_own(&st) && rows_same_inode(file, &st, false);
+	bool own =
+	    rows_stat(fd, &st, &mount) && S_ISREG(st.st_mode) && rows_wrote_own(&st);
 
 	if (fd >= 0)
 		close(fd);
-	return own || file->owner.is_own;
+	if (own && mount != asked) {
+		served = rows_is_served(mount);
+		asked = mount;
+	}
+	return file->owner.is_own || (own && !served && rows_is_shared(file, &st));
 }
 
 bool rows_places_open_own(

@@ -31,9 +31,9 @@ static bool unwinder_is_no_file(const char *path)
 }
 
 /* Who shares the file: one's own processes, or those of an owner. */
-static uint32_t unwinder_place_of(const struct rows_file *file)
+static uint64_t unwinder_sharer(const struct rows_file *file)
 {
-	return file->is_own ? OWNERS : file->owner.place;
+	return file->is_own ? 1 : file->owner.id;
 }
 
 static uint32_t unwinder_file_hash(const struct rows_file *file)
@@ -41,7 +41,7 @@ static uint32_t unwinder_file_hash(const struct rows_file *file)
 	/* Joined by their order, too: a path and a build-id of the same bytes would cancel each other out. */
 	const uint64_t words[] = {
 	    hash_bytes((const uint8_t *)file->path, strlen(file->path)),
-	    hash_bytes(file->build_id, file->build_id_size), unwinder_place_of(file)};
+	    hash_bytes(file->build_id, file->build_id_size), unwinder_sharer(file)};
 
 	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
 }
@@ -185,7 +185,7 @@ static bool unwinder_file_add(struct unwinder *unwinder, const struct rows_file 
 static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *b)
 {
 	return strcmp(a->path, b->path) == 0 && a->build_id_size == b->build_id_size &&
-	       unwinder_place_of(a) == unwinder_place_of(b) &&
+	       unwinder_sharer(a) == unwinder_sharer(b) &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
@@ -235,7 +235,8 @@ static bool unwinder_owner(
 		return false;
 	if (!space->owner_read && unwinder->live) {
 		now = owner_of(pid);
-		if (now.is_known || !space->owner.is_known)
+		/* What begins as root's own may become anybody's. */
+		if (now.is_known || !space->owner.is_known || space->owner.is_own)
 			space->owner = now;
 		space->owner_read = true;
 	}
@@ -247,7 +248,10 @@ static bool unwinder_owner(
 static void unwinder_file_mapped(
     struct unwinder *unwinder, struct unwinder_file *file, const struct rows_file *wanted)
 {
-	if (file->failed && file->n_opened < UNWINDER_TRIES && unwinder->live) {
+	const bool is_better = wanted->owner.is_own && !file->mapped.owner.is_own;
+
+	if (file->failed && (file->n_opened < UNWINDER_TRIES || is_better) &&
+	    unwinder->live) {
 		file->opened = file->failed = false;
 		unwinder->n_failed--;
 	}

@@ -90,7 +90,8 @@ UNIT(files_of_owners)
 		event.pid = UINT32_MAX - 2 - i;
 		space = space_get(&unwinder.spaces, event.pid, &err);
 		ck_assert_ptr_nonnull(space);
-		space->owner = (struct owner){.is_known = true, .place = 1 + i % 3};
+		space->owner =
+		    (struct owner){.is_known = true, .id = 2 + i % 3, .place = 1 + i % 3};
 		ck_assert(unwinder_file_get(&unwinder, &event, &again, &err));
 		ck_assert_uint_eq(again, 1 + i % 3);
 	}
