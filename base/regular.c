@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Non-blocking, in case that a pipe takes the file's place meanwhile. */
@@ -52,6 +54,16 @@ int regular_open(const char *path, struct stat *st)
 		fd = open(path, REGULAR_FLAGS);
 	fd = regular_check(fd, st);
 	regular_close(at);
+	return fd;
+}
+
+int regular_path(int at, const char *path, uint64_t resolve)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
+	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+
+	if (fd < 0 && (errno == EINVAL || errno == ENOSYS) && !(resolve & RESOLVE_CACHED))
+		fd = openat(at, path, O_PATH | O_CLOEXEC);
 	return fd;
 }
 

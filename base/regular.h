@@ -15,6 +15,11 @@
  * a device acts when it is opened. -1: errno says why; 0 there says that it is not a regular file.
  */
 ATTR_MUST_CHECK int regular_open(const char *path, struct stat *st);
+/*
+ * Opens a path below a folder without reading, and without waiting where resolve (RESOLVE_*, openat2(2)) has RESOLVE_CACHED. Linux 5.6
+ * has this call, and 5.12 RESOLVE_CACHED; before, all is resolved but what asks for that. -1: errno.
+ */
+ATTR_MUST_CHECK int regular_path(int at, const char *path, uint64_t resolve);
 /* As regular_open, for an open descriptor, which stays the caller's. */
 ATTR_MUST_CHECK int regular_copy(int fd, struct stat *st);
 

@@ -92,7 +92,7 @@ EH2SFRAME_MUST_CHECK bool eh2sframe_check_json(const struct eh2sframe_check *che
 /* Texts about a result. */
 enum eh2sframe_text {
 	EH2SFRAME_TEXT_SUMMARY = 0, /* the line of a conversion */
-	/* As the verb report; "verbose": also every gap. */
+	/* Says what the verb report does; "verbose": also every gap. */
 	EH2SFRAME_TEXT_REPORT = 1,
 	EH2SFRAME_TEXT_GAPS = 2,   /* a line each */
 	EH2SFRAME_TEXT_METHOD = 3, /* how the section got in; nothing if not written */

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/regular.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "base/names/lines.h"
@@ -49,15 +49,6 @@ bool jit_parse(struct jit_names *names, char *text)
 	return true;
 }
 
-/* A folder below another one, if the kernel has both in memory: then their file system is not asked. Linux 5.12. */
-static int jit_folder(int at, const char *name)
-{
-	const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-	    .resolve = RESOLVE_CACHED | RESOLVE_BENEATH};
-
-	return (int)syscall(SYS_openat2, at, name, &how, sizeof(how));
-}
-
 void jit_home_open(struct jit_home *home, uint32_t pid, uint32_t user)
 {
 	struct err ignored;
@@ -68,7 +59,8 @@ void jit_home_open(struct jit_home *home, uint32_t pid, uint32_t user)
 	snprintf(path, sizeof(path), "/proc/%u/root", (unsigned int)pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root >= 0) {
-		home->tmp = jit_folder(root, "tmp");
+		/* If the kernel has both in memory, their file system is not asked. */
+		home->tmp = regular_path(root, "tmp", RESOLVE_CACHED | RESOLVE_BENEATH);
 		close(root);
 	}
 	if (!lines_inner_pid(pid, &home->inner, &ignored))

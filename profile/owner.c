@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/owner.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <stdio.h>
@@ -60,7 +59,7 @@ static bool owner_users(uint32_t pid, unsigned int users[4])
 	return ok;
 }
 
-/* Who made the outermost of the user namespaces that a process is in, and this one is not; 0: root, or there is none. */
+/* Finds the user who made the outermost user namespace that a process is in, and this one is not; 0: root, or there is none. */
 static uid_t owner_maker(uint32_t pid)
 {
 	struct stat own, st;
@@ -98,15 +97,15 @@ static uint64_t owner_mounts_number(uint32_t pid)
 	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", (unsigned int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		if (ioctl(fd, _IOR(0xb7, 5, uint64_t), &number) != 0)
-			errno = 0;
+		/* NS_GET_MNTNS_ID, which Debian 12 has no header for. Where it fails, the number stays. */
+		ioctl(fd, _IOR(0xb7, 5, uint64_t), &number);
 		close(fd);
 	}
 	return number;
 }
 
 /*
- * Who it is, and who has its costs: whoever made a container answers for all users in it. One of root's differs by its users, of which
+ * Fills in who it is, and who has its costs: whoever made a container answers for all users in it. One of root's differs by its users, of which
  * it mostly has 65,536, or, where they are those of the host, by its mounts.
  */
 static void owner_identify(struct owner *owner, uint32_t pid, uint32_t user)
@@ -154,7 +153,7 @@ bool spent_may(struct spent *spent, const struct owner *owner)
 	const uint32_t place = owner->place;
 	uint64_t now = spent_now(), ns = spent->ns[place];
 
-	/* Of processes that are gone nobody knows whose it was. */
+	/* Processes that are gone share a place, so one of them must not close it. */
 	if (spent->left[place] && waitpid(spent->left[place], NULL, WNOHANG) == 0) {
 		if (place && !owner->is_own)
 			return false;

@@ -35,7 +35,7 @@ struct spent_work {
 	pid_t left; /* it waits for a file system, and cannot be ended; 0: it has ended */
 };
 
-/* Of all owners but one's own: time, and bytes that are kept. Zeroed. */
+/* Time, and bytes that are kept, of all owners but one's own. Zeroed. */
 struct spent {
 	uint64_t since; /* of the first call */
 	uint64_t ns[OWNERS], all_ns, n_owners;

@@ -22,7 +22,7 @@ struct line_function {
  */
 ATTR_MUST_CHECK bool lines_read(
     const char *path, char **text, size_t *size, struct err *err);
-/* The same of an open file, which stays the caller's; -1: none. */
+/* Reads an open file in that way, which stays the caller's; -1: none. */
 ATTR_MUST_CHECK bool lines_read_fd(int fd, char **text, size_t *size, struct err *err);
 
 /* Finds the number of a process in its own container, where it names its files by that; else pid.

@@ -31,7 +31,7 @@ struct report_check_group {
  * damaged object, ERR_NOTHING without CFI. Freed with report_check_deinit, also after a failure. */
 ATTR_MUST_CHECK bool report_check_make(const struct image *image,
     const struct options *options, struct report_check *check, struct err *err);
-/* As report_check_make, for the rows of the section that the file has. cfi_image is as for prove_section. */
+/* Does what report_check_make does for the rows of the section that the file has. cfi_image is as for prove_section. */
 ATTR_MUST_CHECK bool report_check_make_section(const struct image *image,
     const struct image *cfi_image, const struct sf_view *view,
     const struct options *options, struct report_check *check, struct err *err);

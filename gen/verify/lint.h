@@ -103,7 +103,7 @@ void lint_tell(const struct lint_result *result, enum lint_rule rule, struct err
 /* Opens the section that the image carries; ERR_NOTHING when it has none. */
 ATTR_MUST_CHECK bool lint_view(
     const struct image *image, struct sf_view *view, struct err *err);
-/* What to do about a section that is at fault. */
+/* Advice for a section that is at fault. */
 const char *lint_advice(const struct image *image);
 /* Adds that to an error about the section that has no advice yet; returns false. */
 bool lint_advise(const struct image *image, struct err *err);

@@ -11,7 +11,7 @@
 
 /* For all processes: a compiler that never stops must not fill the memory. */
 static const struct names_part NAMES_MOST = {1 << 20, 512, 32 << 20};
-/* Of this all others can have a half, and each of them an eighth, or more while they all have a quarter. So none takes the names of the others. */
+/* Others than one's own can have a half of this, and each of them an eighth, or more while they all have a quarter. So none takes the names of all. */
 enum { NAMES_ALL_OTHERS = 2, NAMES_MANY = 4, NAMES_EACH = 8 };
 /* A map file of so many bytes takes twice as many again. */
 enum { NAMES_MEMORY = 2047 << 20, NAMES_SECONDS = 10 };
@@ -150,7 +150,7 @@ void names_note(struct names *names, const struct owner *owner, const struct row
 	names->list[names->n++] = *seen;
 }
 
-/* What a process apart is asked: the names of the frames of one process in list. */
+/* The question to a process apart: the names of the frames of one process in list. */
 struct names_work {
 	const struct names *names;
 	const struct jit_home *home;

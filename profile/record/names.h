@@ -29,7 +29,7 @@ struct names_process {
 	struct owner owner;
 };
 
-/* What there is room for, and the owner's part of it. */
+/* Room that is taken, by all or by an owner. */
 struct names_part {
 	uint32_t frames, processes;
 	uint64_t bytes;

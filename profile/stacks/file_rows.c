@@ -147,7 +147,7 @@ static bool rows_count(
 	return true;
 }
 
-/* What root or this user wrote at its path here is read here. For all else, whoever maps it answers. */
+/* Reads here what root or this user wrote at its path here. For all else, whoever maps it answers. */
 static bool rows_make_live(struct rows_made *made, const struct rows_file *file,
     struct rows *rows, struct err *err)
 {

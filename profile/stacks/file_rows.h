@@ -120,7 +120,7 @@ ATTR_MUST_CHECK bool rows_look_here(const struct rows_file *file, struct stat *s
  */
 ATTR_MUST_CHECK bool rows_make(struct rows_made *made, const struct rows_file *file,
     struct rows *rows, struct err *err);
-/* The same in this process; the names, too, where the file is elsewhere. */
+/* Makes them in this process; the names, too, where the file is elsewhere. */
 ATTR_MUST_CHECK bool rows_make_here(const struct rows_file *file,
     const struct rows_place places[ROWS_PLACES], struct rows *rows, struct err *err);
 /*

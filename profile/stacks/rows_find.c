@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -135,21 +134,10 @@ static bool rows_look_mapping(const struct rows_file *file, struct stat *st)
 	return ok;
 }
 
-/* A path below a folder, without reading. Linux 5.6 has this call, and 5.12 RESOLVE_CACHED. */
-static int rows_open_path(int at, const char *path, uint64_t resolve)
-{
-	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
-	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
-
-	if (fd < 0 && (errno == EINVAL || errno == ENOSYS) && !(resolve & RESOLVE_CACHED))
-		fd = openat(at, path, O_PATH | O_CLOEXEC);
-	return fd;
-}
-
 /* The path here, if the kernel has it in memory, as that of a file that is mapped: then no file system is asked. */
 static int rows_open_cached(const struct rows_file *file)
 {
-	return file->path[0] == '/' ? rows_open_path(AT_FDCWD, file->path, RESOLVE_CACHED)
+	return file->path[0] == '/' ? regular_path(AT_FDCWD, file->path, RESOLVE_CACHED)
 				    : -1;
 }
 
@@ -248,7 +236,7 @@ static int rows_open_root(const struct rows_file *file)
 		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (root >= 0) {
-		fd = rows_open_path(root, file->path + (file->path[0] == '/'),
+		fd = regular_path(root, file->path + (file->path[0] == '/'),
 		    RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 		close(root);
 	}
@@ -277,39 +265,48 @@ static bool rows_is_shared(const struct rows_file *file, const struct stat *here
 	       seen.st_ino == here->st_ino;
 }
 
-bool rows_is_own(const struct rows_file *file)
+/*
+ * Opens the path here, if root or this process's user wrote the file, and nobody can serve it in their name. again: also asks for the mount
+ * that was asked for last, whose number may be another's by now.
+ */
+static int rows_open_own(const struct rows_file *file, bool again, struct stat *st)
 {
-	/* Of the mount that was asked for last. */
 	static uint64_t asked;
 	static bool served = true;
-	int fd = file->owner.is_own ? -1 : rows_open_cached(file);
+	int fd = rows_open_cached(file);
 	uint64_t mount;
-	struct stat st;
 	bool own =
-	    rows_stat(fd, &st, &mount) && S_ISREG(st.st_mode) && rows_wrote_own(&st);
+	    rows_stat(fd, st, &mount) && S_ISREG(st->st_mode) && rows_wrote_own(st);
 
-	if (fd >= 0)
-		close(fd);
-	if (own && mount != asked) {
+	if (own && (again || mount != asked)) {
 		served = rows_is_served(mount);
 		asked = mount;
 	}
-	return file->owner.is_own || (own && !served && rows_is_shared(file, &st));
+	if (own && !served)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+bool rows_is_own(const struct rows_file *file)
+{
+	struct stat st;
+	int fd = file->owner.is_own ? -1 : rows_open_own(file, false, &st);
+
+	if (fd < 0)
+		return file->owner.is_own;
+	close(fd);
+	return rows_is_shared(file, &st);
 }
 
 bool rows_places_open_own(
     const struct rows_file *file, struct rows_place places[ROWS_PLACES])
 {
-	int fd = rows_open_cached(file);
-	uint64_t mount;
 	struct stat st;
 
 	rows_places_begin(places);
-	if (rows_stat(fd, &st, &mount) && S_ISREG(st.st_mode) && rows_wrote_own(&st) &&
-	    !rows_is_served(mount))
-		places[0].fd = rows_open_again(fd, &places[0].st);
-	else if (fd >= 0)
-		close(fd);
+	places[0].fd = rows_open_again(rows_open_own(file, true, &st), &places[0].st);
 	return places[0].fd >= 0;
 }
 

@@ -30,7 +30,7 @@ static bool unwinder_is_no_file(const char *path)
 	return false;
 }
 
-/* Who shares the file: one's own processes, or those of an owner. */
+/* Numbers those who share the file: one's own processes, or those of an owner. */
 static uint64_t unwinder_sharer(const struct rows_file *file)
 {
 	return file->is_own ? 1 : file->owner.id;
@@ -46,7 +46,7 @@ static uint32_t unwinder_file_hash(const struct rows_file *file)
 	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
 }
 
-/* Of the file at a path here. */
+/* Hashes the file at a path here. */
 static uint32_t unwinder_inode_hash(const struct rows_file *file)
 {
 	const uint64_t words[] = {file->was.st_dev, file->was.st_ino,
@@ -224,7 +224,7 @@ static void unwinder_file_find_here(
 	}
 }
 
-/* Whose a process is. One that is gone already has the owner of who made it. */
+/* Finds whose a process is. One that is gone already has the owner of who made it. */
 static bool unwinder_owner(
     struct unwinder *unwinder, uint32_t pid, struct owner *owner, struct err *err)
 {
@@ -235,7 +235,7 @@ static bool unwinder_owner(
 		return false;
 	if (!space->owner_read && unwinder->live) {
 		now = owner_of(pid);
-		/* What begins as root's own may become anybody's. */
+		/* A child of root's may have become anybody's. */
 		if (now.is_known || !space->owner.is_known || space->owner.is_own)
 			space->owner = now;
 		space->owner_read = true;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * check writes to a file at each assertion, to say after a crash which one was the last. That took most of the
@@ -33,6 +34,15 @@ static inline void unit_mark(const char *file, int line)
 __attribute__((constructor(101))) static void unit_be_patient(void)
 {
 	setenv("CK_DEFAULT_TIMEOUT", "600", 1);
+}
+
+/* This program, by a path that has no links. */
+__attribute__((unused)) static char *unit_path(void)
+{
+	static char path[4096];
+
+	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
+	return path;
 }
 
 /* Returns the one TCase of this file. It has the name of the program. */

@@ -120,10 +120,7 @@ UNIT(in_the_kernel)
 UNIT(at_a_zero)
 {
 #if defined(__x86_64__)
-	char path[4096] = "";
-
-	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
-	dl_iterate_phdr(map_code, path);
+	dl_iterate_phdr(map_code, unit_path());
 	ck_assert_int_eq(why_of(0, getauxval(AT_ENTRY), STACK_WORDS), PROFILE_OUTERMOST);
 	ck_assert_int_eq(why_of(0, (uintptr_t)setup, STACK_WORDS), PROFILE_ZERO);
 	ck_assert_int_eq(why_of(0, (uintptr_t)setup, 0), PROFILE_CUT_OFF);

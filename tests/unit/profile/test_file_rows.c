@@ -20,15 +20,6 @@
 
 static struct err err;
 
-/* This program, by a path that has no links. */
-static const char *self_path(void)
-{
-	static char path[4096];
-
-	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
-	return path;
-}
-
 /* Each file at a path counts, and from some number on the others together. */
 UNIT(files_versions)
 {
@@ -199,7 +190,7 @@ UNIT(parts_in_one_page)
 UNIT(rows_replaced)
 {
 	struct rows_made made = {0};
-	struct rows_file file = {.path = self_path(), .pid = (uint32_t)getpid()};
+	struct rows_file file = {.path = unit_path(), .pid = (uint32_t)getpid()};
 	struct rows rows;
 
 	ck_assert(rows_look(&file, &file.was));
@@ -271,7 +262,7 @@ UNIT(apart_as_here)
 {
 	const struct apart_limits limits = {UINT64_C(1) << 30, 20};
 	const struct rows_file file = {
-	    .path = self_path(), .pid = (uint32_t)getpid(), .live = true};
+	    .path = unit_path(), .pid = (uint32_t)getpid(), .live = true};
 	struct rows_place places[ROWS_PLACES];
 	struct rows here = {0}, apart = {0};
 	struct spent_work work;

@@ -367,15 +367,6 @@ UNIT(stacks_kernel_names)
 	ck_assert(!lines_kernel(empty, &function));
 }
 
-/* This program, by a path that has no links. */
-static char *self_path(void)
-{
-	static char path[4096];
-
-	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
-	return path;
-}
-
 /* A sample of this process, whose stack is made of random words: a walk ends, with a reason. */
 UNIT(unwinder_random)
 {
@@ -383,7 +374,7 @@ UNIT(unwinder_random)
 	unsigned int n = 0;
 	struct unwinder unwinder;
 	struct event map = {
-	    .pid = 7, .tid = 7, .start = 0x100000, .size = 0x100000, .text = self_path()};
+	    .pid = 7, .tid = 7, .start = 0x100000, .size = 0x100000, .text = unit_path()};
 	struct event event;
 	unsigned int seed = 11;
 	size_t size;
@@ -446,7 +437,7 @@ UNIT(unwinder_many_maps)
 	    .tid = 7,
 	    .start = 0x100000,
 	    .size = 0x100000,
-	    .text = self_path()};
+	    .text = unit_path()};
 	size_t size = 0;
 	/* Most memory in the first half and the second. */
 	size_t most[2] = {0};
