@@ -91,7 +91,7 @@ struct eh2sframe_error {
 	char text[512];
 };
 
-/* Returns the version of the library that is running, such as "1.0.0-rc1". */
+/* Returns the version of the library that is running, such as "1.0.0-rc2". */
 EH2SFRAME_API const char *eh2sframe_version(void);
 
 /* Frees memory that the library gave away, as free(3) does. Accepts NULL. */

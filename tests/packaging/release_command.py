@@ -56,13 +56,15 @@ commit()
 stops("is no version", "a version that is none", "9.9")
 stops("put '## 9.9.9-rc1, MONTH YEAR' above it", "no news")
 change("NEWS.md", "\n## ", "\n## 9.9.9-rc1, May 2030\n\n## ")
-stops("commit them", "news that are not committed")
-commit()
 stops("wrote 9.9.9-rc1 into", "another version")
 with open("meson.build", encoding="utf-8") as meson:
     check("  version: '9.9.9-rc1',\n" in meson.read(), "meson.build has it")
 log = subprocess.run(["dpkg-parsechangelog", "-l", "packaging/deb/debian/changelog"], capture_output=True, text=True, check=False)
 check("\nVersion: 9.9.9~rc1-1\n" in log.stdout and not log.stderr, "and Debian's changelog, as dpkg reads it", log)
+for path, text in (("packaging/rpm/eh2sframe.spec", "eh2sframe-9.9.9-rc1\n"), ("packaging/rpm/eh2sframe.spec", "\nVersion: 9.9.9~rc1\n"),
+                   ("include/eh2sframe.h", 'such as "9.9.9-rc1". */\n'), ("docs/BUILD-SYSTEMS.md", " eh2sframe_9.9.9~rc1-1_amd64.deb ")):
+    with open(path, encoding="utf-8") as file:
+        check(text in file.read(), f"and {path}: {text.strip()}")
 stops("commit them", "a version that is not committed")
 passed = commit()
 stops("build is missing", "no build")
