@@ -184,7 +184,11 @@ static void calls_at(struct file *file, uint64_t end)
 UNIT(last_calls)
 {
 	const struct sf_row other = fixture_cfa(0, AMD64_SP, 8);
-	GElf_Phdr phdrs[] = {{.p_type = PT_LOAD, .p_vaddr = TEXT, .p_filesz = SIZE}};
+	GElf_Phdr phdrs[] = {{.p_type = PT_LOAD,
+	    .p_flags = PF_X,
+	    .p_vaddr = TEXT,
+	    .p_filesz = SIZE,
+	    .p_memsz = SIZE}};
 	struct err err = {0};
 	struct file file;
 
