@@ -148,7 +148,7 @@ static bool range_has_address(
 
 	rd_init(
 	    &rd, section->data + fde->program_off, fde->program_len, section->big_endian);
-	while (memchr(rd.data + rd.pos, DW_CFA_set_loc, rd.size - rd.pos)) {
+	while (!rd_at_end(&rd)) {
 		const uint8_t op = rd_u8(&rd), high = op & DW_CFA_high_mask;
 		const char *operands = high == DW_CFA_offset ? "u" : "";
 
