@@ -210,7 +210,7 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 		lint_broken(run, LINT_RULE_FUNC_SIZE, off, f->start);
 	if (f->size > INT32_MAX)
 		lint_broken(run, LINT_RULE_FUNC_FAR, off, f->start);
-	if (f->size && f->start + f->size - 1 < f->start)
+	if (f->start + f->size < f->start)
 		lint_broken(run, LINT_RULE_FUNC_END, off, f->start);
 	if (f->n_rows > f->size)
 		lint_broken(run, LINT_RULE_ROW_COUNT, off, f->start);
