@@ -196,7 +196,7 @@ bool coverage_text(const struct image *image, const struct arch *arch,
 	    .ranges = ranges,
 	    .model = model,
 	    .coverage = coverage};
-	uint64_t pos = 0, least = coverage->covered_bytes + coverage->template_bytes +
+	uint64_t pos = 0, least = coverage->code_bytes + coverage->template_bytes +
 				  coverage->derived_bytes;
 	bool ok = text_find(image, &text);
 
@@ -213,7 +213,6 @@ bool coverage_text(const struct image *image, const struct arch *arch,
 	free(text.regions);
 	image_window_free(&text.code);
 	/* Section headers may say less than segments do, and those decide about rows. */
-	least += coverage->outermost_bytes;
 	if (coverage->text_bytes < least)
 		coverage->text_bytes = least;
 	return (ok && !text.nomem) || err_set_nomem(err);
