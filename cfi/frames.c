@@ -157,7 +157,6 @@ static inline bool read_record(struct walk *w, struct cfi_record *rec)
 	rec->id = rd_u32(rd);
 	rec->body = rd->pos;
 	rec->is_cie = rec->id == (w->debug ? UINT32_MAX : 0);
-	rec->wide = false;
 	rd_seek(rd, rec->end);
 	return true;
 }
@@ -179,7 +178,6 @@ ATTR_NOINLINE static bool read_wide(struct walk *w, struct cfi_record *rec)
 	rec->id = rd_u64(&rd);
 	rec->body = rd.pos;
 	rec->is_cie = rec->id == UINT64_MAX;
-	rec->wide = true;
 	rd_seek(&w->rd, rec->end);
 	return true;
 }
