@@ -170,13 +170,14 @@ static bool range_has_address(
 	return false;
 }
 
-/* True if both have the same range, CIE and instructions, so that either gives the same rows. */
+/* True if both have the same range, instructions and contents of the CIE, so that either gives the same rows. */
 static bool range_is_duplicate(
     const struct cfi_frames *frames, const struct range_key *a, const struct range_key *b)
 {
 	const struct cfi_fde *x = &frames->fdes[a->fde], *y = &frames->fdes[b->fde];
 
-	return a->start == b->start && a->end == b->end && x->cie == y->cie &&
+	return a->start == b->start && a->end == b->end &&
+	       frames->cies[x->cie].alike == frames->cies[y->cie].alike &&
 	       x->program_len == y->program_len &&
 	       !memcmp(frames->section.data + x->program_off,
 		   frames->section.data + y->program_off, x->program_len) &&
