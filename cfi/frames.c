@@ -28,10 +28,8 @@ struct walk {
 	 * damaged. */
 	uint64_t *bad_cies;
 	size_t n_bad_cies, cap_bad_cies;
-	struct slots slots; /* CIEs of .debug_frame by what they say */
-	uint32_t *alike;    /* per CIE: the first that says the same */
-	size_t cap_alike;
-	uint32_t last_cie; /* index found by the last look-up; most FDEs share a CIE */
+	struct slots slots; /* CIEs by what they say */
+	uint32_t last_cie;  /* index found by the last look-up; most FDEs share a CIE */
 	bool diagnose; /* the first pass is silent, so that diags are in section order */
 };
 
@@ -157,7 +155,6 @@ static inline bool read_record(struct walk *w, struct cfi_record *rec)
 	rec->id = rd_u32(rd);
 	rec->body = rd->pos;
 	rec->is_cie = rec->id == (w->debug ? UINT32_MAX : 0);
-	rec->wide = false;
 	rd_seek(rd, rec->end);
 	return true;
 }
@@ -179,7 +176,6 @@ ATTR_NOINLINE static bool read_wide(struct walk *w, struct cfi_record *rec)
 	rec->id = rd_u64(&rd);
 	rec->body = rd.pos;
 	rec->is_cie = rec->id == UINT64_MAX;
-	rec->wide = true;
 	rd_seek(&w->rd, rec->end);
 	return true;
 }
@@ -223,10 +219,7 @@ static bool cies_alike(
 		   a->program_len);
 }
 
-/*
- * Finds the first CIE with the contents of the last one. Linkers join CIEs of .eh_frame,
- * but .debug_frame has one for each object; later stages are cheaper for FDEs of one CIE.
- */
+/* Finds the first CIE with the contents of the last one. */
 static bool find_alike(struct walk *w)
 {
 	const struct cfi_frames *f = w->frames;
@@ -234,12 +227,7 @@ static bool find_alike(struct walk *w)
 	struct slot *slot;
 	uint32_t hash;
 
-	if (f->n_cies >= UINT32_MAX || !vec_reserve(&w->alike, &w->cap_alike, f->n_cies))
-		return false;
-	w->alike[last] = last;
-	if (!w->debug)
-		return true;
-	if (!slots_reserve(&w->slots, f->n_cies))
+	if (f->n_cies >= UINT32_MAX || !slots_reserve(&w->slots, f->n_cies))
 		return false;
 	hash = cie_hash(&f->section, &f->cies[last]);
 	for (slot = slots_first(&w->slots, hash); slot->number;
@@ -247,9 +235,10 @@ static bool find_alike(struct walk *w)
 		if (slot->hash != hash ||
 		    !cies_alike(&f->section, &f->cies[slot->number - 1], &f->cies[last]))
 			continue;
-		w->alike[last] = slot->number - 1;
+		f->cies[last].alike = slot->number - 1;
 		return true;
 	}
+	f->cies[last].alike = last;
 	*slot = (struct slot){hash, last + 1};
 	return true;
 }
@@ -359,7 +348,9 @@ static void read_fde(struct walk *w, const struct cfi_record *rec)
 
 	if (!find_cie(w, rec, &index))
 		return;
-	index = w->alike[index];
+	/* Linkers join CIEs of .eh_frame, but .debug_frame has one for each object; later stages are cheaper for FDEs of one. */
+	if (w->debug)
+		index = f->cies[index].alike;
 	cie = &f->cies[index];
 	flat = !cie->segment_size || read_segment(&rd, cie);
 	pc = cfi_pointer_read(&rd, &f->section, cie->fde_encoding, 0);
@@ -456,7 +447,6 @@ bool cfi_frames_read(
 		read_fdes(&w);
 	}
 	free(w.bad_cies);
-	free(w.alike);
 	free(w.slots.list);
 	if (!ok)
 		cfi_frames_deinit(frames);

@@ -21,6 +21,7 @@ struct cfi_cie {
 	uint64_t ra_reg;      /* DWARF number of the return address column */
 	uint64_t program_off; /* initial instructions, from the start of the section */
 	uint64_t program_len; /* bytes */
+	uint32_t alike;	      /* index of the first CIE with the same contents */
 	uint8_t version;      /* 1, 3 or 4 */
 	uint8_t fde_encoding; /* DW_EH_PE_* of pc_begin; absptr without augmentation R */
 	uint8_t addr_size;    /* bytes of an address, in FDEs and instructions */

@@ -18,7 +18,6 @@ struct cfi_record {
 	/* FDE: in .eh_frame the distance from id_off back to the CIE, in .debug_frame the CIE's place. */
 	uint64_t id;
 	bool is_cie;
-	bool wide; /* a 64-bit length, and so a 64-bit id */
 };
 
 /* Returns a reader that stands at the record's contents and ends with the record; its

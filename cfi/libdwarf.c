@@ -116,7 +116,7 @@ static void make_opaque(struct cfi_libdwarf *w, const struct cell *c, bool is_cf
 {
 	uint8_t pc_bits = 0;
 
-	rule_of_cell(w, c, is_cfa, pc, &pc_bits);
+	*rule = rule_of_cell(w, c, is_cfa, pc, &pc_bits);
 	if (pc_bits)
 		*rule = (struct cfi_rule){
 		    .kind = CFI_OPAQUE, .off = (int64_t)(c->block - w->section.data)};

@@ -148,7 +148,7 @@ static bool range_has_address(
 
 	rd_init(
 	    &rd, section->data + fde->program_off, fde->program_len, section->big_endian);
-	while (memchr(rd.data + rd.pos, DW_CFA_set_loc, rd.size - rd.pos)) {
+	while (!rd_at_end(&rd)) {
 		const uint8_t op = rd_u8(&rd), high = op & DW_CFA_high_mask;
 		const char *operands = high == DW_CFA_offset ? "u" : "";
 
@@ -170,13 +170,14 @@ static bool range_has_address(
 	return false;
 }
 
-/* True if both have the same range, CIE and instructions, so that either gives the same rows. */
+/* True if both have the same range, instructions and contents of the CIE, so that either gives the same rows. */
 static bool range_is_duplicate(
     const struct cfi_frames *frames, const struct range_key *a, const struct range_key *b)
 {
 	const struct cfi_fde *x = &frames->fdes[a->fde], *y = &frames->fdes[b->fde];
 
-	return a->start == b->start && a->end == b->end && x->cie == y->cie &&
+	return a->start == b->start && a->end == b->end &&
+	       frames->cies[x->cie].alike == frames->cies[y->cie].alike &&
 	       x->program_len == y->program_len &&
 	       !memcmp(frames->section.data + x->program_off,
 		   frames->section.data + y->program_off, x->program_len) &&

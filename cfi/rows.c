@@ -112,11 +112,12 @@ static bool push_opaque(struct cfi_run *r, struct cfi_row *row)
 
 		if (!cols[i]->is_expr)
 			continue;
-		rule_at(r, cols[i], row->pc, &pc_bits);
+		*rules[i] = rule_at(r, cols[i], row->pc, &pc_bits);
 		if (pc_bits)
 			*rules[i] = (struct cfi_rule){
 			    .kind = CFI_OPAQUE, .off = (int64_t)cols[i]->expr.off};
 	}
+	share_roles(r, row);
 	return run_push_row(r, row);
 }
 

@@ -115,8 +115,10 @@ static void survey_func(struct survey *survey, const struct sf_view_func *func)
 	struct range range = {.first = func->func.start, .field_off = func->field_off};
 
 	if (func->func.size) {
-		if (__builtin_add_overflow(range.first, func->func.size - 1, &range.last))
+		/* The address behind it exists, too. */
+		if (__builtin_add_overflow(range.first, func->func.size, &range.last))
 			survey_note(survey, SF_CHECK_FUNC_END, func->field_off);
+		range.last--;
 		survey_range(survey, &range);
 	}
 	if ((view->flags & SFRAME_F_FDE_SORTED) && range.first < survey->last_start)

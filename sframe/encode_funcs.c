@@ -89,11 +89,11 @@ static bool verify_func(const struct sf_encoding *encoding, size_t i, struct err
 	const struct sf_section *section = encoding->section;
 	const struct sf_layout *layout = encoding->layout;
 	const struct sf_func *func = &section->funcs[i];
-	uint64_t last;
+	uint64_t end;
 
-	if (func->size == 0 || __builtin_add_overflow(func->start, func->size - 1, &last))
+	if (func->size == 0 || __builtin_add_overflow(func->start, func->size, &end))
 		return broken(func, "it has no size or wraps around", err);
-	if (i + 1 < section->n_funcs && section->funcs[i + 1].start <= last)
+	if (i + 1 < section->n_funcs && section->funcs[i + 1].start < end)
 		return broken(func, "the next function does not follow it", err);
 	if (func->pcmask != (func->rep_size != 0))
 		return broken(func,

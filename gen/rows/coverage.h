@@ -51,8 +51,7 @@ struct coverage_piece {
 struct coverage_call {
 	uint64_t end;	/* of the function, which is the call's return address */
 	uint64_t start; /* of the FDE */
-	uint64_t
-	    limit; /* up to here there is nothing but filler behind it; 0: there is other code, or nothing */
+	uint64_t limit; /* where the next code begins, by functions, CFI and sections */
 };
 
 /* Functions one after the other that have their rows from one source. */

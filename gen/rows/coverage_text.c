@@ -102,9 +102,21 @@ static const uint8_t *text_bytes(
 	    &text->code, region->bytes + (addr - region->start), (size_t)size);
 }
 
+/* Returns where the next code behind addr begins. What a linker puts behind a section of an object is not known. */
+static uint64_t text_limit(
+    const struct text *text, const struct text_region *region, uint64_t addr)
+{
+	uint64_t limit = UINT64_MAX;
+
+	if (text->code.image->object)
+		limit = region->end;
+	else if (region + 1 < text->regions + text->n)
+		limit = region[1].start > addr ? region[1].start : addr;
+	return limit < text->start ? limit : text->start;
+}
+
 /* Lists the end of the last range, at addr, if that is behind a call. */
-static void text_call(
-    struct text *text, const struct text_region *region, uint64_t addr, uint64_t limit)
+static void text_call(struct text *text, const struct text_region *region, uint64_t addr)
 {
 	struct coverage *coverage = text->coverage;
 	uint64_t size = addr - region->start;
@@ -117,8 +129,9 @@ static void text_call(
 	if (!vec_reserve(&coverage->calls, &coverage->cap_calls, coverage->n_calls + 1))
 		text->nomem = true;
 	else
-		coverage->calls[coverage->n_calls++] = (struct coverage_call){
-		    .end = addr, .start = text->last->start, .limit = limit};
+		coverage->calls[coverage->n_calls++] = (struct coverage_call){.end = addr,
+		    .start = text->last->start,
+		    .limit = text_limit(text, region, addr)};
 }
 
 /* Code without CFI, or padding, or both. */
@@ -131,8 +144,7 @@ static void text_gap(
 	uint64_t front = padding_front(text->arch, bytes, size);
 	uint64_t back = padding_back(text->arch, bytes + front, size - front);
 
-	text_call(text, region, start,
-	    front == size && size >= text->arch->insn_unit ? end : 0);
+	text_call(text, region, start);
 	coverage->padding_bytes += front + back;
 	if (front + back == size)
 		return;
@@ -157,7 +169,7 @@ static void text_count(struct text *text, const struct text_region *region, uint
 			pos = text->start;
 		} else if (text->start == pos && text->last &&
 			   (!text->of || text->of->fde != text->last->fde)) {
-			text_call(text, region, pos, 0);
+			text_call(text, region, pos);
 		}
 		if (end > pos) {
 			text->coverage->text_bytes += end - pos;
@@ -172,7 +184,7 @@ static void text_count(struct text *text, const struct text_region *region, uint
 	if (pos < region->end)
 		text_gap(text, region, pos, region->end);
 	else
-		text_call(text, region, pos, 0);
+		text_call(text, region, pos);
 }
 
 bool coverage_text(const struct image *image, const struct arch *arch,
@@ -184,7 +196,7 @@ bool coverage_text(const struct image *image, const struct arch *arch,
 	    .ranges = ranges,
 	    .model = model,
 	    .coverage = coverage};
-	uint64_t pos = 0, least = coverage->covered_bytes + coverage->template_bytes +
+	uint64_t pos = 0, least = coverage->code_bytes + coverage->template_bytes +
 				  coverage->derived_bytes;
 	bool ok = text_find(image, &text);
 
@@ -201,7 +213,6 @@ bool coverage_text(const struct image *image, const struct arch *arch,
 	free(text.regions);
 	image_window_free(&text.code);
 	/* Section headers may say less than segments do, and those decide about rows. */
-	least += coverage->outermost_bytes;
 	if (coverage->text_bytes < least)
 		coverage->text_bytes = least;
 	return (ok && !text.nomem) || err_set_nomem(err);

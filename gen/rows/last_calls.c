@@ -73,12 +73,20 @@ bool last_call_reaches(struct image_window *code, const struct arch *arch, uint6
 	return false;
 }
 
-/* Asks again because segments may contradict the sections, and the proof believes segments. */
-static bool call_reaches(
-    struct image_window *code, const struct arch *arch, const struct coverage_call *call)
+bool last_call_open(
+    struct image_window *code, const struct arch *arch, uint64_t end, uint64_t limit)
 {
-	return call->limit && last_call_reaches(code, arch, call->end,
-				  call->end + arch->insn_unit, call->limit);
+	const struct image *image = code->image;
+	const GElf_Phdr *phdr = image_code_segment(image, end - 1, 1);
+	const uint8_t *bytes;
+
+	if (phdr && limit > phdr->p_vaddr + phdr->p_filesz)
+		limit = phdr->p_vaddr + phdr->p_filesz;
+	if ((!phdr && !image->object) || end >= limit || limit - end < arch->insn_unit ||
+	    !last_call_reaches(code, arch, end, end + arch->insn_unit, limit))
+		return false;
+	bytes = code_at(code, end, limit - end);
+	return bytes && padding_front(arch, bytes, limit - end) == limit - end;
 }
 
 void last_calls_reach(const struct image *image, const struct arch *arch,
@@ -96,7 +104,7 @@ void last_calls_reach(const struct image *image, const struct arch *arch,
 		if (at < coverage->n_calls && coverage->calls[at].end == end &&
 		    !func->pcmask && !func->signal_frame &&
 		    func->size <= UINT32_MAX - arch->insn_unit &&
-		    call_reaches(&code, arch, &coverage->calls[at]))
+		    last_call_open(&code, arch, end, coverage->calls[at].limit))
 			func->size += arch->insn_unit;
 	}
 	image_window_free(&code);

@@ -24,7 +24,12 @@ bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size);
 bool last_call_reaches(struct image_window *code, const struct arch *arch, uint64_t start,
     uint64_t end, uint64_t limit);
 
-/* Makes the functions of a sorted model reach over the filler that coverage_text found behind their calls. */
+/* True if a function that ends at end ends in a call, and all up to limit, or up to the end of its segment, is filler: at least
+ * a unit of it. */
+bool last_call_open(
+    struct image_window *code, const struct arch *arch, uint64_t end, uint64_t limit);
+
+/* Makes the functions of a sorted model reach over the filler behind the calls that coverage_text found. */
 void last_calls_reach(const struct image *image, const struct arch *arch,
     const struct coverage *coverage, struct sf_section *section);
 

@@ -134,7 +134,8 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section)
 		struct sf_func *func;
 		uint8_t entry;
 
-		if (!image_is_plt_name(image->sections[i].name) ||
+		if (!image->sections[i].data ||
+		    !image_is_plt_name(image->sections[i].name) ||
 		    !num_u8(hdr->sh_entsize, &entry))
 			continue;
 		if (entry < PLT_MIN_PERIOD || hdr->sh_size % entry ||

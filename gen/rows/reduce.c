@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "sframe/encode.h"
+#include "sframe/layout.h"
 
 /* A register and an offset that a row has room for. */
 static enum refusal reduce_based(
@@ -272,8 +273,8 @@ static bool reduce_append(struct reduce_run *run, uint64_t pc, const struct sf_r
 
 	if (run->open && sf_row_same(&section->rows[section->n_rows - 1], row))
 		return true;
-	if (run->open &&
-	    section->funcs[section->n_funcs - 1].n_rows >= target_max_rows(run->target))
+	if (run->open && section->funcs[section->n_funcs - 1].n_rows >=
+			     sf_layout_find(run->target->version)->max_rows)
 		reduce_close(run, pc);
 	if (!run->open) {
 		begun.signal_frame = run->target->signal_frame;

@@ -28,10 +28,4 @@ static inline struct target target_for(
 	    arch, version, cie->signal_frame, arch->cfi.aarch64_ra_state && cie->b_key};
 }
 
-/* The most rows that one function of the target can have: version 3 counts in 16 bits. */
-static inline uint32_t target_max_rows(const struct target *target)
-{
-	return target->version >= 3 ? UINT16_MAX : UINT32_MAX;
-}
-
 #endif

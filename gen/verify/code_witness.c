@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "gen/elf/object/object.h"
@@ -13,7 +14,7 @@
 #include "gen/verify/meaning.h"
 #include "gen/verify/verify.h"
 
-/* Limit of blocks that are judged by themselves, such as stubs of a PLT. */
+/* Limit of blocks of PLTs, which are judged by themselves. */
 enum { WITNESS_MAX_BLOCKS = 1048576 };
 /* Functions with more rows are not divided where FDEs begin: each part reads them again. */
 enum { WITNESS_MAX_DIVIDED = 4096 };
@@ -143,15 +144,30 @@ static bool witness_read_funcs(struct code_witness *witness, struct err *err)
 	return true;
 }
 
-/* The code has blocks in bounded number, else it is not looked at. */
+/* True if the function is in a PLT, whose blocks are entered like functions. */
+static bool witness_in_plt(const struct image *code, const struct witness_func *func)
+{
+	size_t i = 0;
+
+	while (i < code->n_sections &&
+	       (!image_is_plt_name(code->sections[i].name) ||
+		   func->start < code->sections[i].hdr.sh_addr ||
+		   !num_range_inside(func->start - code->sections[i].hdr.sh_addr,
+		       func->end - func->start, code->sections[i].hdr.sh_size)))
+		i++;
+	return i < code->n_sections;
+}
+
+/* The code is a PLT and has blocks in bounded number, else it is not looked at. A look at a section counts as a block. */
 static void witness_bound(struct code_witness *witness, struct witness_func *func)
 {
 	size_t n;
 
 	if (!func->block)
 		return;
-	n = (size_t)((func->end - func->start) / func->block);
-	if (n > WITNESS_MAX_BLOCKS - witness->n_blocks) {
+	n = (size_t)((func->end - func->start) / func->block) + witness->code->n_sections;
+	if (n > WITNESS_MAX_BLOCKS - witness->n_blocks ||
+	    !witness_in_plt(witness->code, func)) {
 		func->special = true;
 		func->block = 0;
 	} else {

@@ -8,7 +8,6 @@
 
 #include "base/num.h"
 #include "gen/rows/last_calls.h"
-#include "gen/rows/padding.h"
 #include "sframe/format.h"
 
 static const struct {
@@ -33,8 +32,7 @@ struct lint_run {
 	uint64_t n_rows, row_bytes; /* of all functions, shared ones each time */
 	struct sf_func last;	    /* the function before, whose field is at last_off */
 	uint64_t last_off;
-	const GElf_Phdr *last_code; /* where it is; NULL: in no segment */
-	const GElf_Phdr *code;	    /* where the first function is; NULL: none yet */
+	const GElf_Phdr *code; /* where the first function is; NULL: none yet */
 };
 
 void lint_tell(const struct lint_result *result, enum lint_rule rule, struct err *err)
@@ -180,8 +178,7 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 
 /* The kernel registers the section for each executable segment; when it validates, all
  * functions must be in that one. */
-static const GElf_Phdr *lint_code(
-    struct lint_run *run, const struct sf_func *func, uint64_t off)
+static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t off)
 {
 	const GElf_Phdr *code = image_code_segment(run->image, func->start, func->size);
 
@@ -191,7 +188,6 @@ static const GElf_Phdr *lint_code(
 		lint_broken(run, LINT_RULE_FUNC_CODE, off, func->start);
 	else if (code != run->code)
 		lint_broken(run, LINT_RULE_FUNC_SEGMENT, off, func->start);
-	return code;
 }
 
 /* The function before is the last one in front of next. Where it ends in a call and filler is all that follows, a reader
@@ -199,31 +195,22 @@ static const GElf_Phdr *lint_code(
 static void lint_return(struct lint_run *run, uint64_t next)
 {
 	const struct sf_func *f = &run->last;
-	const GElf_Phdr *code = run->last_code;
-	const uint64_t end = f->start + f->size;
 
-	if (!run->arch || !code || !f->size || f->pcmask || f->signal_frame)
-		return;
-	if (next > code->p_vaddr + code->p_filesz)
-		next = code->p_vaddr + code->p_filesz;
-	if (end < next && next - end >= run->arch->insn_unit &&
-	    last_call_reaches(
-		&run->bytes, run->arch, end, end + run->arch->insn_unit, next) &&
-	    padding_only(&run->bytes, run->arch, end, next))
+	if (run->arch && f->size && !f->pcmask && !f->signal_frame &&
+	    last_call_open(&run->bytes, run->arch, f->start + f->size, next))
 		lint_broken(run, LINT_RULE_CALL_AT_END, run->last_off, f->start);
 }
 
 static void lint_func(struct lint_run *run, const struct sf_view_func *func, bool first)
 {
 	const struct sf_func *f = &func->func;
-	const GElf_Phdr *code = NULL;
 	uint64_t off = func->field_off;
 
 	if (f->size == 0)
 		lint_broken(run, LINT_RULE_FUNC_SIZE, off, f->start);
 	if (f->size > INT32_MAX)
 		lint_broken(run, LINT_RULE_FUNC_FAR, off, f->start);
-	if (f->size && f->start + f->size - 1 < f->start)
+	if (f->start + f->size < f->start)
 		lint_broken(run, LINT_RULE_FUNC_END, off, f->start);
 	if (f->n_rows > f->size)
 		lint_broken(run, LINT_RULE_ROW_COUNT, off, f->start);
@@ -240,7 +227,7 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 	if (func->flex)
 		lint_broken(run, LINT_RULE_NO_FLEX, off, f->start);
 	if (run->image)
-		code = lint_code(run, f, off);
+		lint_code(run, f, off);
 	/* Without the flag the order means nothing; rule sorted speaks for that. */
 	if (!first && run->view->flags & SFRAME_F_FDE_SORTED) {
 		if (f->start <= run->last.start)
@@ -252,7 +239,6 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 	}
 	run->last = *f;
 	run->last_off = off;
-	run->last_code = code;
 	run->n_rows += f->n_rows;
 }
 

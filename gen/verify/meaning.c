@@ -5,10 +5,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Gives a register that SFrame's reader could not name a number that CFI never has. */
+/* Gives a register that SFrame's reader could not name a number. CFI can have that one, too. */
 static uint16_t meaning_reg(struct sf_loc loc)
 {
 	return loc.reg == SF_REG_NONE ? UINT16_MAX : loc.reg;
+}
+
+static inline bool meaning_reg_is(const struct cfi_rule *rule, struct sf_loc loc)
+{
+	return rule->reg == loc.reg && loc.reg != SF_REG_NONE;
 }
 
 static struct cfi_rule meaning_of_loc(struct sf_loc loc, int32_t off)
@@ -54,10 +59,10 @@ static inline bool meaning_is(const struct cfi_rule *rule, struct sf_loc loc, in
 	case SF_LOC_AT_CFA:
 		return rule->kind == CFI_AT_CFA && rule->off == off;
 	case SF_LOC_REG:
-		return rule->kind == CFI_REG_PLUS && rule->reg == meaning_reg(loc) &&
+		return rule->kind == CFI_REG_PLUS && meaning_reg_is(rule, loc) &&
 		       rule->off == off;
 	case SF_LOC_AT_REG:
-		return rule->kind == CFI_AT_REG && rule->reg == meaning_reg(loc) &&
+		return rule->kind == CFI_AT_REG && meaning_reg_is(rule, loc) &&
 		       rule->off == off && rule->add == 0;
 	}
 	return false;
@@ -68,7 +73,7 @@ static inline bool meaning_kept(
     const struct cfi_rule *rule, struct sf_loc loc, int32_t off, uint16_t own)
 {
 	bool same = loc.kind == SF_LOC_NONE ||
-		    (loc.kind == SF_LOC_REG && meaning_reg(loc) == own && off == 0);
+		    (loc.kind == SF_LOC_REG && loc.reg == own && off == 0);
 
 	if (rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME ||
 	    (rule->kind == CFI_REG_PLUS && rule->reg == own && rule->off == 0))

@@ -11,8 +11,7 @@
 #include "gen/verify/code_witness.h"
 #include "gen/verify/lint.h"
 
-/* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second.
- */
+/* Of an FDE; about a second. */
 #define PROVE_LIBDWARF_ROWS 4096
 
 /* True if the code contradicts no row of the section. */

@@ -251,6 +251,9 @@ static bool verify_count(
 	return !run->cursor.failed;
 }
 
+/* Rows of an FDE times bytes of its program: libdwarf runs all of it for each row. */
+#define VERIFY_LIBDWARF_WORK ((size_t)1 << 27)
+
 /* One part of the CFI, and libdwarf's reading of it. */
 struct verify_witness {
 	struct verify_run *run;
@@ -280,6 +283,7 @@ static bool verify_ask(
     struct verify_witness *witness, const struct cfi_fde *fde, struct err *err)
 {
 	struct verify_run *run = witness->run;
+	const size_t most = VERIFY_LIBDWARF_WORK / (fde->program_len + 1) + 1;
 	uint64_t end;
 	size_t i;
 
@@ -288,8 +292,9 @@ static bool verify_ask(
 	    cfi_libdwarf_find(witness->reader, fde->off - witness->part->off, &i);
 	if (!witness->listed)
 		return true;
-	if (!cfi_libdwarf_table(
-		witness->reader, i, witness->max_rows, &run->table, &end, err))
+	if (!cfi_libdwarf_table(witness->reader, i,
+		most < witness->max_rows ? most : witness->max_rows, &run->table, &end,
+		err))
 		return false;
 	if (run->table->start != fde->pc || end != fde->pc + fde->range) {
 		verify_differ(run, fde->pc,

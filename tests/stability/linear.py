@@ -187,6 +187,8 @@ CASES = {
     "functions of many rows": (100, lambda n: elf(n * 1024, lambda at: fdes([(1024 * i, 1024, rows(900 + i % 9)) for i in range(n)], at))),
     "states to remember": (30000, lambda n: elf(n * 4, lambda at: fdes([(0, n * 4, b"\x41\x0a\x0e\x20\x41\x0b" * n)], at))),
     "states in each other": (50000, lambda n: elf(n * 4, lambda at: fdes([(0, n * 4, b"\x0a" * n + b"\x41\x0b" * n)], at))),
+    "an operand that could be an address, at the end of a program that is there twice": (
+        40000, lambda n: elf(4096, lambda at: fdes([(0, 64, bytes(n) + b"\x2e\x01")] * 2, at))),
     "CIEs": (15000, lambda n: elf(n * 16, lambda at: fdes([(16 * i, 16, b"\x41\x0e\x10") for i in range(n)], at, True))),
     "expressions": (
         1000, lambda n: elf(n * 64, lambda at: fdes([(64 * i, 64, b"\x0f" + uleb(403) + b"\x77\x08" + b"\x23\x08" * 200 + b"\x06") for i in range(n)], at))),

@@ -320,6 +320,11 @@ status_is 'more rows than libdwarf is asked for' 0 --witness=libdwarf rows rows.
 is 'it says what was not compared' grep -Eq '^eh2sframe: rows: 90[0-9] bytes of code not compared with libdwarf, because their functions have too many rows; ' .stderr
 status_is 'and verify' 0 verify --witness=libdwarf rows.conv
 is 'says so' grep -Eq '; 90[0-9] bytes not compared with libdwarf' .stdout
+# Fewer rows of a longer program.
+sed -i 's/\.rept 5000/nop\n\t.cfi_adjust_cfa_offset 8\n\t.rept 100000\n\t.cfi_def_cfa_offset 8\n\t.endr\n\t.rept 2000/' rows.S
+gcc -o rows rows.S
+status_is 'a program of 200 KB' 0 --witness=libdwarf rows rows.conv
+is 'it looks at few of its rows' grep -Eq '^eh2sframe: rows: 13[0-9][0-9] bytes of code not compared with libdwarf' .stderr
 rm -f rows rows.S rows.conv
 status_is 'verify --cfi' 0 verify --cfi=good conv
 fails '--cfi of another program' 1 '--cfi=/bin/ls is another program: its build-id differs' verify conv --cfi=/bin/ls

@@ -108,6 +108,34 @@ def last_calls(tool, plain, other):
               f"{opcode:#x}, {size} bytes: proven or not", told)
 
 
+def section_ends(tool, plain, other):
+    """A call ends a section, and the next one holds code without CFI, as .init behind lld's .text does."""
+    with open(plain + ".S", "w") as file:
+        file.write("""
+            .section .one, "ax"
+        f:  .cfi_startproc
+            .skip 4, 0x90
+            call f
+            .cfi_endproc
+            .section .two, "ax"
+            .balign 16
+            ret
+""")
+    made = run("cc", "-nostdlib", "-static", "-fuse-ld=bfd", "-Wl,-e,0", "-Wl,--build-id=none", "-o", plain, plain + ".S")
+    assert made.returncode == 0, made.stderr
+    with open(plain, "rb") as file:
+        data = bytearray(file.read())
+    behind = section_of(plain, ".one") + 9
+    for fill, size, what in [(b"\xcc" * 7, 10, "filler alone"), (b"\xcc" * 6 + b"\xc3", 9, "other code")]:
+        data[behind:behind + 7] = fill
+        with open(plain, "wb") as file:
+            file.write(data)
+        made, told = run(tool, "-q", plain, other), run(tool, "lint", other)
+        with open(other, "rb") as file:
+            found = sizes(file.read(), section_of(other))
+        check(made.returncode == told.returncode == 0 and found == [size], f"{what} between sections", (made, told, found))
+
+
 def main():
     tool = sys.argv[1]
     with tempfile.TemporaryDirectory() as scratch:
@@ -139,6 +167,7 @@ def main():
             check(differs == (right is False) and (told.returncode == 4) == differs, what, told)
         filled(tool, plain, small, other)
         last_calls(tool, plain, other)
+        section_ends(tool, os.path.join(scratch, "ends"), other)
         # One FDE for all, over the gap of 16 bytes too.
         changed = bytearray(data)
         struct.pack_into("<II", changed, at + 8, 1, 1)

@@ -139,6 +139,13 @@ UNIT(pc_rule_over_many_entries)
 			ck_assert_int_eq(table->rows[i].cfa.kind, CFI_REG_PLUS);
 	}
 	ck_assert_uint_gt(table->n_rows, 500);
+	/* Too many entries: the bound may come while a rule is asked again whether it is one of the PC. */
+	frames.fdes[0].range = INT32_MAX;
+	for (interp.max_expr_ops = 0; interp.max_expr_ops < 50; interp.max_expr_ops++) {
+		ck_assert(cfi_interpret(&interp, &frames.fdes[0], &err));
+		ck_assert_uint_eq(table->n_rows, 1);
+		ck_assert_int_eq(table->rows[0].cfa.kind, CFI_OPAQUE);
+	}
 	cfi_interp_deinit(&interp);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);

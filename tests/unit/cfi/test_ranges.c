@@ -5,12 +5,13 @@
 #include "cfi/interp.h"
 #include "cfi/opcodes.h"
 #include "cfi/ranges.h"
+#include "tests/unit/cfi/test_cfi_build.h"
 #include "tests/unit/unit.h"
 
 enum { SPACE = 64, MAX_FDES = 9 };
 
 /* CIE 0 is of .eh_frame and CIE 1 of .debug_frame. */
-static struct cfi_cie cies[] = {{.off = 0}, {.off = 1, .debug = true}};
+static struct cfi_cie cies[] = {{.off = 0}, {.off = 1, .alike = 1, .debug = true}};
 
 /* FDEs over addresses below SPACE; the program of each is the one byte at its number. */
 struct scene {
@@ -230,6 +231,37 @@ UNIT_EACH(by_hand, scenes)
 	ck_assert_uint_eq(ranges.n_duplicates, scenes[_i].n_duplicates);
 	ck_assert_uint_eq(ranges.n_overlapping, scenes[_i].n_overlapping);
 	cfi_ranges_deinit(&ranges);
+}
+
+/* A linker that joins no CIEs leaves equal FDEs with a CIE each. */
+UNIT(duplicates_by_their_cies)
+{
+	static const uint8_t program[] = {0x41, 0x0e, 16};
+	struct cfi_section section;
+	struct cfi_ranges ranges;
+	struct cfi_frames frames;
+	struct err err = {0};
+	struct wr wr;
+
+	for (uint8_t other = 0; other < 2; other++) {
+		size_t cie;
+
+		wr_init(&wr, false);
+		build_fde(&wr, build_cie(&wr), 16, program, sizeof(program));
+		cie = build_cie(&wr);
+		wr.data[cie + 4 + 15] = (uint8_t)(8 + 8 * other); /* CFA */
+		build_fde(&wr, cie, 16, program, sizeof(program));
+		wr_u32(&wr, 0);
+		section = build_section(&wr);
+		ck_assert(cfi_frames_read(&section, &frames, &err));
+		ck_assert_uint_eq(frames.n_fdes, 2);
+		ck_assert(cfi_ranges_read(&frames, &ranges, &err));
+		ck_assert_uint_eq(ranges.n_duplicates, 1 - other);
+		ck_assert_uint_eq(ranges.n_overlapping, 2 * other);
+		cfi_ranges_deinit(&ranges);
+		cfi_frames_deinit(&frames);
+		wr_deinit(&wr);
+	}
 }
 
 /* An FDE of .debug_frame that .eh_frame cuts into many parts gives the first ones only. */

@@ -6,6 +6,7 @@
 #include "gen/rows/coverage.h"
 #include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
+#include "gen/rows/plt.h"
 #include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum { TEXT = 0x1000, INIT = 0x2000, SIZE = 32 };
@@ -164,7 +165,7 @@ UNIT(never_above_all)
 
 	file_make(&file);
 	file.coverage.covered_bytes = 3 * SIZE;
-	file.coverage.outermost_bytes = 1;
+	file.coverage.code_bytes = 3 * SIZE + 1; /* one byte is refused */
 	ck_assert_uint_eq(counted(&file), 3 * SIZE + 1);
 }
 
@@ -184,7 +185,11 @@ static void calls_at(struct file *file, uint64_t end)
 UNIT(last_calls)
 {
 	const struct sf_row other = fixture_cfa(0, AMD64_SP, 8);
-	GElf_Phdr phdrs[] = {{.p_type = PT_LOAD, .p_vaddr = TEXT, .p_filesz = SIZE}};
+	GElf_Phdr phdrs[] = {{.p_type = PT_LOAD,
+	    .p_flags = PF_X,
+	    .p_vaddr = TEXT,
+	    .p_filesz = SIZE,
+	    .p_memsz = SIZE}};
 	struct err err = {0};
 	struct file file;
 
@@ -217,6 +222,27 @@ UNIT(last_calls)
 	ck_assert_uint_eq(file.coverage.calls[2].end, TEXT + SIZE);
 	sf_section_deinit(&file.model);
 	coverage_deinit(&file.coverage);
+}
+
+/* A header's size means nothing without bytes in the file. */
+UNIT(plt_without_bytes)
+{
+	const struct sf_row row = fixture_cfa(0, AMD64_SP, 16);
+	struct file file;
+
+	file_make(&file);
+	file.sections[2].name = ".plt.sec";
+	file.sections[2].hdr.sh_entsize = 16;
+	file.sections[2].data = NULL;
+	fixture_func(&file.model, TEXT, SIZE);
+	ck_assert(sf_section_add_row(&file.model, &row));
+	file.sections[0].name = file.sections[1].name = "";
+	plt_mark_repeated(&file.image, &file.model);
+	ck_assert(!file.model.funcs[0].pcmask);
+	file.sections[2].data = file.text;
+	plt_mark_repeated(&file.image, &file.model);
+	ck_assert(file.model.funcs[0].pcmask);
+	sf_section_deinit(&file.model);
 }
 
 /* Words of both lists by name: what the psABIs' compilers end functions in. */

@@ -57,7 +57,7 @@ static const struct breach breaches[] = {
     {SF_CHECK_FUNC_ORDER, 0u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
     {SF_CHECK_FUNC_OVERLAP, 65, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_SIZE, FUNC_1},
     {SF_CHECK_FUNC_OVERLAP, 0x1000u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
-    {SF_CHECK_FUNC_END, 0u - ADDR - 63, wr_patch_u32, FUNC_1, FUNC_1},
+    {SF_CHECK_FUNC_END, 0u - ADDR - 64, wr_patch_u32, FUNC_1, FUNC_1},
     {SF_CHECK_BLOCK, 0x10, set_u8, FUNC_0 + SFRAME_FDE_FUNC_INFO, FUNC_0},
     {SF_CHECK_READABLE, 0x63, set_u8, ROWS + ROW_SIZE + 1, ROWS + ROW_SIZE},
     {SF_CHECK_FUNC_ROWS, 0, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_NUM_FRES, FUNC_0},
