@@ -312,7 +312,20 @@ bool image_eh_frame_readable(const struct image *image, size_t i, struct err *er
 		return err_set(err, ERR_UNSUPPORTED,
 		    ".eh_frame (section %zu) is compressed, which no %s reads", i,
 		    image->ehdr.e_type == ET_REL ? "linker" : "loader");
-	return true;
+	/* An unwinder reads what is at the address. */
+	if (image->ehdr.e_type == ET_REL || image_is_debug_only(image) ||
+	    image_at_addr(image, section->hdr.sh_addr, section->hdr.sh_size) ==
+		section->data)
+		return true;
+	return err_set(err, ERR_MALFORMED,
+	    ".eh_frame (section %zu): no segment maps its bytes to its address "
+	    "0x%" PRIx64,
+	    i, section->hdr.sh_addr);
+}
+
+bool image_is_loaded_eh_frame(const struct image_section *section)
+{
+	return image_is_eh_frame(section) && section->hdr.sh_flags & SHF_ALLOC;
 }
 
 /* Finds the named section whose bytes matter; *ret is NULL when there is none or it is empty. */
@@ -326,7 +339,7 @@ static bool eh_frame_by_section(
 		const struct image_section *section = &image->sections[i];
 
 		named |= *section->name != '\0';
-		if (!image_is_eh_frame(section))
+		if (!image_is_loaded_eh_frame(section))
 			continue;
 		if (!image_eh_frame_readable(image, i, err))
 			return false;

@@ -197,8 +197,10 @@ const GElf_Phdr *image_code_segment(
 /* True if a section is one of CFI: by name, and not empty; the second type
  * (SHT_X86_64_UNWIND) is what Clang gives it. */
 bool image_is_eh_frame(const struct image_section *section);
-/* Fails with ERR_MALFORMED when the file does not hold all of section i, an .eh_frame,
- * and with ERR_UNSUPPORTED when it is compressed. */
+/* True if it is the section of a linked file that a loader has, too. */
+bool image_is_loaded_eh_frame(const struct image_section *section);
+/* Fails with ERR_MALFORMED when the file does not hold all of section i, an .eh_frame, or a linked file
+ * loads other bytes there, and with ERR_UNSUPPORTED when it is compressed. */
 ATTR_MUST_CHECK bool image_eh_frame_readable(
     const struct image *image, size_t i, struct err *err);
 
