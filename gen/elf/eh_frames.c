@@ -92,11 +92,15 @@ static bool parts_fit(
 		end = parts[i].addr + parts[i].size;
 	}
 	/* The bytes between sections become zeros in memory, so they must not outgrow the file. */
-	return end - parts[0].addr <= image->size ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "the %zu .eh_frame sections are 0x%" PRIx64
-		   " bytes apart, which is more than the file has",
-		   n, end - parts[0].addr);
+	if (end - parts[0].addr > image->size)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "the %zu .eh_frame sections are 0x%" PRIx64
+		    " bytes apart, which is more than the file has",
+		    n, end - parts[0].addr);
+	for (size_t i = 0; i < n; i++)
+		if (!image_eh_frame_mapped(image, parts[i].index, err))
+			return false;
+	return true;
 }
 
 /*

@@ -199,9 +199,12 @@ const GElf_Phdr *image_code_segment(
 bool image_is_eh_frame(const struct image_section *section);
 /* True if it is the section of a linked file that a loader has, too. */
 bool image_is_loaded_eh_frame(const struct image_section *section);
-/* Fails with ERR_MALFORMED when the file does not hold all of section i, an .eh_frame, or a linked file
- * loads other bytes there, and with ERR_UNSUPPORTED when it is compressed. */
+/* Fails with ERR_MALFORMED when the file does not hold all of section i, an .eh_frame,
+ * and with ERR_UNSUPPORTED when it is compressed. */
 ATTR_MUST_CHECK bool image_eh_frame_readable(
+    const struct image *image, size_t i, struct err *err);
+/* Fails with ERR_MALFORMED when a loader of the linked file has other bytes at the address: unwinders read those. */
+ATTR_MUST_CHECK bool image_eh_frame_mapped(
     const struct image *image, size_t i, struct err *err);
 
 /* The .debug_frame of a file, as it is there: as such, or compressed. */
