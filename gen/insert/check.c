@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the finished file and compares it with the input: what was not meant to change did
- * not, and what a loader needs holds. Shares only the table of slots with the writer.
+ * not, and what a loader needs holds. Shares with the writer the table of slots, and what a size,
+ * an alignment or a tag of the new segment is.
  */
 #include "gen/insert/internal.h"
 
