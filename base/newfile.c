@@ -37,12 +37,19 @@ const char *newfile_base(const char *path)
 static char *resolve_absolute(const char *path, struct err *err)
 {
 	const char *slash = strrchr(path, '/'), *base = newfile_base(path);
-	char *target, *dir, *whole = NULL;
-	struct stat st;
+	char *target = NULL, *dir, *whole = NULL;
+	struct stat st, now;
 
-	target = realpath(path, NULL);
-	if (target)
-		return target;
+	/* realpath only reads links; stat follows them, which the kernel may forbid (protected_symlinks). */
+	if (stat(path, &st) == 0)
+		target = realpath(path, NULL);
+	if (target) {
+		if (lstat(target, &now) == 0 && now.st_dev == st.st_dev &&
+		    now.st_ino == st.st_ino)
+			return target;
+		free(target);
+		errno = EBUSY;
+	}
 	if (errno != ENOENT) {
 		err_set_errno(err, "cannot write %s", path);
 		return NULL;

@@ -8,40 +8,47 @@
 enum { PLAIN_ESCAPE = 4 };
 
 /*
- * Terminals obey 0x80 to 0x9f, too, alone or in UTF-8 after 0xc2. After another byte from
- * 0x80 on they are part of a letter.
+ * Bytes of the character at text that can stay: ASCII, or UTF-8 from U+00A0 on. 0 for a control character, and for a
+ * byte that is no UTF-8: terminals may obey 0x80 to 0x9f alone, too.
  */
-static bool plain_is_control(unsigned char before, unsigned char c)
+static size_t plain_stays(const char *text)
 {
-	if (c < 0x80)
-		return c < ' ' || c == 0x7f;
-	return c < 0xa0 && (before < 0x80 || before == 0xc2);
-}
+	const unsigned char *c = (const unsigned char *)text;
+	const size_t n = *c < 0x80 ? 1 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : 4;
 
-/* True if the i-th byte of text is a control character, or completes one. */
-static bool plain_has_control(const char *text, size_t i)
-{
-	return plain_is_control(
-	    i ? (unsigned char)text[i - 1] : 0, (unsigned char)text[i]);
+	if (*c < ' ' || *c == 0x7f || (*c >= 0x80 && *c < 0xc2) || *c > 0xf4)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+	/* Longer than it need be, or U+0080 to U+009F; a surrogate; behind the last of Unicode. */
+	if (((*c == 0xc2 || *c == 0xe0) && c[1] < 0xa0) || (*c == 0xf0 && c[1] < 0x90) ||
+	    (*c == 0xed && c[1] > 0x9f) || (*c == 0xf4 && c[1] > 0x8f))
+		return 0;
+	return n;
 }
 
 bool plain_is(const char *text)
 {
-	for (size_t i = 0; text[i]; i++)
-		if (plain_has_control(text, i))
-			return false;
-	return true;
+	size_t n = 1;
+
+	for (; *text && n; text += n)
+		n = plain_stays(text);
+	return n;
 }
 
-/* Writes the i-th byte of text as 1 or 4 characters, and returns their number. */
-static size_t plain_byte(const char *text, size_t i, char to[PLAIN_ESCAPE])
+/* Gives the next piece of text, which is not at its end, and moves on; returns the size of the piece. */
+static size_t plain_next(const char **text, char to[PLAIN_ESCAPE])
 {
-	unsigned char c = (unsigned char)text[i];
+	const unsigned char c = (unsigned char)**text;
+	const size_t n = plain_stays(*text);
 
-	if (!plain_has_control(text, i)) {
-		to[0] = text[i];
-		return 1;
+	if (n) {
+		memcpy(to, *text, n);
+		*text += n;
+		return n;
 	}
+	(*text)++;
 	to[0] = '\\';
 	to[1] = (char)('0' + (c >> 6));
 	to[2] = (char)('0' + (c >> 3 & 7));
@@ -54,8 +61,8 @@ void plain_copy(char *to, size_t size, const char *text)
 	char bytes[PLAIN_ESCAPE];
 	size_t used = 0;
 
-	for (size_t i = 0; text[i]; i++) {
-		size_t n = plain_byte(text, i, bytes);
+	while (*text) {
+		size_t n = plain_next(&text, bytes);
 
 		if (used + n >= size)
 			break;
@@ -79,8 +86,8 @@ void plain_print(const char *text, FILE *out)
 {
 	char bytes[PLAIN_ESCAPE];
 
-	for (size_t i = 0; text[i]; i++)
-		fwrite(bytes, 1, plain_byte(text, i, bytes), out);
+	while (*text)
+		fwrite(bytes, 1, plain_next(&text, bytes), out);
 }
 
 int plain_json(const char *piece, size_t size, plain_put_fn *put, void *context)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Text without control characters. Names of files, sections and symbols may hold any bytes, and a message is
- * one line on a terminal. So control characters become a backslash and 3 octal digits; all else stays.
+ * one line on a terminal. So control characters, and bytes that are no UTF-8, become a backslash and 3 octal digits.
  */
 #ifndef BASE_PLAIN_H
 #define BASE_PLAIN_H
@@ -12,12 +12,12 @@
 
 #include "base/attr.h"
 
-/* True if text has no control character, so that it can stay. */
+/* True if text can stay as it is. */
 bool plain_is(const char *text);
 
 /* Returns the changed text, which the caller frees. NULL when memory runs out. */
 ATTR_MUST_CHECK char *plain_dup(const char *text);
-/* Copies what fits, and no part of an escape. size is at least 1. */
+/* Copies what fits, and no part of an escape or a character. size is at least 1. */
 void plain_copy(char *to, size_t size, const char *text);
 void plain_print(const char *text, FILE *out);
 

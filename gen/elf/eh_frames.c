@@ -21,11 +21,6 @@ struct part {
 	bool extends;  /* that has a 32-bit length, which can be larger */
 };
 
-static bool is_part(const struct image_section *section)
-{
-	return image_is_eh_frame(section) && section->hdr.sh_flags & SHF_ALLOC;
-}
-
 /*
  * Finds the last record of a section. Records must end with the section, or the next one
  * would be read as a part of the last. *found is false when there are none.
@@ -97,11 +92,15 @@ static bool parts_fit(
 		end = parts[i].addr + parts[i].size;
 	}
 	/* The bytes between sections become zeros in memory, so they must not outgrow the file. */
-	return end - parts[0].addr <= image->size ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "the %zu .eh_frame sections are 0x%" PRIx64
-		   " bytes apart, which is more than the file has",
-		   n, end - parts[0].addr);
+	if (end - parts[0].addr > image->size)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "the %zu .eh_frame sections are 0x%" PRIx64
+		    " bytes apart, which is more than the file has",
+		    n, end - parts[0].addr);
+	for (size_t i = 0; i < n; i++)
+		if (!image_eh_frame_mapped(image, parts[i].index, err))
+			return false;
+	return true;
 }
 
 /*
@@ -151,7 +150,7 @@ static bool list_parts(
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
-		if (!is_part(&image->sections[i]))
+		if (!image_is_loaded_eh_frame(&image->sections[i]))
 			continue;
 		parts[*n] = (struct part){hdr->sh_addr, hdr->sh_size, .index = i};
 		if (!image_eh_frame_readable(image, i, err) ||
@@ -171,7 +170,7 @@ bool image_join_eh_frames(struct image *image, struct err *err)
 	bool ok;
 
 	for (size_t i = 0; i < image->n_sections; i++)
-		n += is_part(&image->sections[i]);
+		n += image_is_loaded_eh_frame(&image->sections[i]);
 	if (n < 2)
 		return true;
 	parts = calloc(n, sizeof(*parts));

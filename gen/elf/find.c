@@ -315,6 +315,24 @@ bool image_eh_frame_readable(const struct image *image, size_t i, struct err *er
 	return true;
 }
 
+bool image_eh_frame_mapped(const struct image *image, size_t i, struct err *err)
+{
+	const struct image_section *section = &image->sections[i];
+
+	return image_is_debug_only(image) ||
+	       image_at_addr(image, section->hdr.sh_addr, section->hdr.sh_size) ==
+		   section->data ||
+	       err_set(err, ERR_MALFORMED,
+		   ".eh_frame (section %zu): no segment maps its bytes to its address "
+		   "0x%" PRIx64,
+		   i, section->hdr.sh_addr);
+}
+
+bool image_is_loaded_eh_frame(const struct image_section *section)
+{
+	return image_is_eh_frame(section) && section->hdr.sh_flags & SHF_ALLOC;
+}
+
 /* Finds the named section whose bytes matter; *ret is NULL when there is none or it is empty. */
 static bool eh_frame_by_section(
     const struct image *image, const struct image_section **ret, struct err *err)
@@ -326,9 +344,10 @@ static bool eh_frame_by_section(
 		const struct image_section *section = &image->sections[i];
 
 		named |= *section->name != '\0';
-		if (!image_is_eh_frame(section))
+		if (!image_is_loaded_eh_frame(section))
 			continue;
-		if (!image_eh_frame_readable(image, i, err))
+		if (!image_eh_frame_readable(image, i, err) ||
+		    !image_eh_frame_mapped(image, i, err))
 			return false;
 		*ret = section;
 		return true;
@@ -426,7 +445,7 @@ bool image_reloc_is_tls(const struct image *image, uint32_t type)
 {
 	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
 
-	return arch && arch_reloc_is_tls(arch, type);
+	return arch_reloc_is_tls(arch, type);
 }
 
 uint64_t image_first_code(const struct image *image)

@@ -224,8 +224,7 @@ static bool count_entries(struct image *image, struct err *err)
 	if (n_phdrs && !check_table(image, "program", ehdr->e_phoff, n_phdrs,
 			   ehdr->e_phentsize, PHDR_SIZE, err))
 		return false;
-	/* A core dump has a program header for each mapping. */
-	if (ehdr->e_type != ET_CORE && n_phdrs > IMAGE_MAX_PHDRS)
+	if (n_phdrs > IMAGE_MAX_PHDRS)
 		return err_set(err, ERR_LIMIT,
 		    "%" PRIu64 " program headers are more than the %d that loaders take",
 		    n_phdrs, IMAGE_MAX_PHDRS);
@@ -265,8 +264,7 @@ static bool read_segments(struct image *image, struct err *err)
 	if (!image->phdrs)
 		return err_set_nomem(err);
 	for (size_t i = 0; i < image->n_phdrs; i++) {
-		/* libelf's index is an int; a table that long is no program's. */
-		if (i > INT32_MAX || !gelf_getphdr(image->elf, (int)i, &image->phdrs[i]))
+		if (!gelf_getphdr(image->elf, (int)i, &image->phdrs[i]))
 			return libelf_failed(err, "program header table");
 		if (i < image->first_code && image->phdrs[i].p_type == PT_LOAD &&
 		    image->phdrs[i].p_flags & PF_X)

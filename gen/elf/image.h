@@ -197,9 +197,14 @@ const GElf_Phdr *image_code_segment(
 /* True if a section is one of CFI: by name, and not empty; the second type
  * (SHT_X86_64_UNWIND) is what Clang gives it. */
 bool image_is_eh_frame(const struct image_section *section);
+/* True if it is the section of a linked file that a loader has, too. */
+bool image_is_loaded_eh_frame(const struct image_section *section);
 /* Fails with ERR_MALFORMED when the file does not hold all of section i, an .eh_frame,
  * and with ERR_UNSUPPORTED when it is compressed. */
 ATTR_MUST_CHECK bool image_eh_frame_readable(
+    const struct image *image, size_t i, struct err *err);
+/* Fails with ERR_MALFORMED when a loader of the linked file has other bytes at the address: unwinders read those. */
+ATTR_MUST_CHECK bool image_eh_frame_mapped(
     const struct image *image, size_t i, struct err *err);
 
 /* The .debug_frame of a file, as it is there: as such, or compressed. */

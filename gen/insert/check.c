@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the finished file and compares it with the input: what was not meant to change did
- * not, and what a loader needs holds. Shares only the table of slots with the writer.
+ * not, and what a loader needs holds. Shares with the writer the table of slots, and what a size,
+ * an alignment or a tag of the new segment is.
  */
 #include "gen/insert/internal.h"
 
@@ -320,15 +321,14 @@ static bool check_pages(
 	return true;
 }
 
-/* True if a PT_LOAD with one of these flags maps these file bytes to this address. */
-static bool is_mapped(const struct image *image, uint64_t off, uint64_t addr,
-    uint64_t size, uint32_t or_flags)
+/* True if a PT_LOAD that has, of the flags in mask, just PF_R maps these file bytes to this address. */
+static bool is_mapped(
+    const struct image *image, uint64_t off, uint64_t addr, uint64_t size, uint32_t mask)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
-		if (phdr->p_type == PT_LOAD &&
-		    (phdr->p_flags | or_flags) == (PF_R | or_flags) &&
+		if (phdr->p_type == PT_LOAD && (phdr->p_flags & mask) == PF_R &&
 		    addr >= phdr->p_vaddr &&
 		    num_range_inside(addr - phdr->p_vaddr, size, phdr->p_filesz) &&
 		    off - phdr->p_offset == addr - phdr->p_vaddr)
@@ -344,7 +344,7 @@ static bool check_phdr_table(const struct image *input, const struct insert_plan
 {
 	uint64_t size = output->n_phdrs * INSERT_PHDR_SIZE, off = output->ehdr.e_phoff;
 	/* patchelf maps a table writable. There it may stay. */
-	uint32_t or_flags = insert_table_moves(input, plan) ? PF_X : PF_X | PF_W;
+	uint32_t mask = insert_table_moves(input, plan) ? PF_R | PF_W : PF_R;
 
 	if (plan->add_phdr && output->phdrs[0].p_type != PT_PHDR)
 		return err_set(
@@ -355,7 +355,7 @@ static bool check_phdr_table(const struct image *input, const struct insert_plan
 		if (phdr->p_type == PT_PHDR && insert_table_changes(input, plan) &&
 		    (phdr->p_offset != off || phdr->p_filesz != size ||
 			phdr->p_memsz != size || phdr->p_paddr != phdr->p_vaddr ||
-			!is_mapped(output, off, phdr->p_vaddr, size, or_flags)))
+			!is_mapped(output, off, phdr->p_vaddr, size, mask)))
 			return err_set(
 			    err, ERR_INTERNAL, "PT_PHDR does not match the moved table");
 	}
@@ -371,8 +371,8 @@ static bool is_at_phdr(const struct image *image)
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_type == PT_LOAD)
-			return is_mapped(
-			    image, off, off + phdr->p_vaddr - phdr->p_offset, size, PF_X);
+			return is_mapped(image, off, off + phdr->p_vaddr - phdr->p_offset,
+			    size, PF_R | PF_W);
 	}
 	return false;
 }
@@ -414,7 +414,8 @@ static bool check_sframe(
 		    "%zu PT_GNU_SFRAME program headers and %zu sections", n_segments,
 		    n_sections);
 	if (found->p_filesz != found->p_memsz || found->p_vaddr % INSERT_SFRAME_ALIGN ||
-	    !is_mapped(output, found->p_offset, found->p_vaddr, found->p_filesz, 0))
+	    !is_mapped(output, found->p_offset, found->p_vaddr, found->p_filesz,
+		PF_R | PF_W | PF_X))
 		return err_set(
 		    err, ERR_INTERNAL, "PT_GNU_SFRAME is not in a read-only segment");
 	if (hdr &&

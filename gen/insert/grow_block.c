@@ -349,7 +349,7 @@ static enum obstacle block_segments_obstacle(const struct image *image,
 	const GElf_Phdr *load = &image->phdrs[slots->first_load];
 
 	if (load->p_offset || (!load_grows && load->p_filesz < grow->block_end) ||
-	    (load->p_flags | PF_X) != (PF_R | PF_X) ||
+	    (load->p_flags & (PF_R | PF_W)) != PF_R ||
 	    grow->shifted_end > INSERT_MIN_PAGE)
 		return OBSTACLE_GROW_TABLE;
 	grow->bias = load->p_vaddr;

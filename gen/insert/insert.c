@@ -16,9 +16,9 @@ enum {
 };
 
 /*
- * Hashes the header and both tables as they are in the output, and the record. Not the
- * section's bytes and the program's, which may be edited in place without harm to the way
- * back. The record's own hash is 0 while it is computed.
+ * Hashes the header and both tables as they are in the output, the record, and what stands elsewhere
+ * than before. Not the section's bytes and the program's others, which may be edited in place without
+ * harm to the way back. The record's own hash is 0 while it is computed.
  */
 static void insert_seal(struct wr *buffers, const struct insert_plan *plan)
 {
@@ -31,10 +31,26 @@ static void insert_seal(struct wr *buffers, const struct insert_plan *plan)
 	wr_patch_u64(&buffers[BUFFER_TAIL], at, hash);
 }
 
-/* The grown name table, the undo record, the section header table. */
+/* Appends what moves, to the first page or to the segment. */
+static void insert_put_moves(struct wr *wr, const struct image *image,
+    const struct insert_grow *grow, bool to_segment, uint64_t start)
+{
+	for (size_t i = 0; i < grow->n_moves; i++) {
+		const struct insert_move *move = &grow->moves[i];
+
+		if (move->to_segment != to_segment)
+			continue;
+		wr_zeros(wr, (size_t)(move->to - start) - wr->size);
+		wr_bytes(wr, image->bytes + move->off, (size_t)move->size);
+	}
+}
+
+/* What moves behind the section, the grown name table, the undo record, the section header table. */
 static void insert_put_tail(struct wr *wr, const struct image *image,
     const struct insert_slots *slots, const struct insert_plan *plan)
 {
+	insert_put_moves(
+	    wr, image, &plan->grow, true, plan->tail_off - plan->segment_off);
 	if (slots->names != INSERT_NONE) {
 		const struct image_section *old = &image->sections[slots->names];
 
@@ -63,31 +79,16 @@ bool insert_body(const struct image *image, int fd, struct err *err)
 	return true;
 }
 
-static bool insert_segment_moves(
-    const struct image *image, const struct insert_plan *plan, int fd, struct err *err)
-{
-	for (size_t i = 0; i < plan->grow.n_moves; i++) {
-		const struct insert_move *move = &plan->grow.moves[i];
-
-		if (move->to_segment &&
-		    !newfile_write_at(fd, image->bytes + move->off, (size_t)move->size,
-			plan->segment_off + move->to, err))
-			return false;
-	}
-	return true;
-}
-
 /*
  * Writes the header last: until then the file is the input with bytes behind it. Gaps are
  * never written: they are holes, which read as zeros.
  */
-static bool insert_buffers(const struct image *image, const struct insert_plan *plan,
-    const struct wr *buffers, const uint8_t *sframe, int fd, struct err *err)
+static bool insert_buffers(const struct insert_plan *plan, const struct wr *buffers,
+    const uint8_t *sframe, int fd, struct err *err)
 {
 	const struct insert_grow *grow = &plan->grow;
 
-	return insert_segment_moves(image, plan, fd, err) &&
-	       newfile_write_at(fd, buffers[BUFFER_SHIFTED].data,
+	return newfile_write_at(fd, buffers[BUFFER_SHIFTED].data,
 		   buffers[BUFFER_SHIFTED].size, grow->shifted_off, err) &&
 	       newfile_write_at(fd, buffers[BUFFER_DYNAMIC].data,
 		   buffers[BUFFER_DYNAMIC].size, grow->dynamic_off, err) &&
@@ -110,14 +111,7 @@ static void insert_put_grow(
 	const struct insert_grow *grow = &plan->grow;
 	struct wr *shifted = &buffers[BUFFER_SHIFTED];
 
-	for (size_t i = 0; i < grow->n_moves; i++) {
-		const struct insert_move *move = &grow->moves[i];
-
-		if (move->to_segment)
-			continue;
-		wr_zeros(shifted, (size_t)(move->to - grow->shifted_off) - shifted->size);
-		wr_bytes(shifted, image->bytes + move->off, (size_t)move->size);
-	}
+	insert_put_moves(shifted, image, grow, false, grow->shifted_off);
 	wr_zeros(shifted, (size_t)(grow->unused - grow->shifted_off) - shifted->size);
 	insert_put_dynamic(&buffers[BUFFER_DYNAMIC], image, plan);
 	if (grow->symbols_size)
@@ -147,7 +141,7 @@ bool insert_image(const struct image *image, const struct insert_plan *plan,
 		err_set_nomem(err);
 	} else {
 		insert_seal(buffers, plan);
-		ok = insert_buffers(image, plan, buffers, sframe, fd, err);
+		ok = insert_buffers(plan, buffers, sframe, fd, err);
 	}
 	for (size_t i = 0; i < N_BUFFERS; i++)
 		wr_deinit(&buffers[i]);

@@ -80,7 +80,7 @@ struct insert_plan {
 	struct insert_grow grow;
 	bool add_phdr;	     /* a PT_PHDR in front, for a library that has none */
 	bool above_loader;   /* a new segment, in a program interpreter */
-	uint64_t tail_off;   /* from here on the file holds no loaded bytes: */
+	uint64_t tail_off;   /* behind the section, from which on all bytes are new: */
 	uint64_t strtab_off; /* the new section name table; 0 without one */
 	uint64_t record_off, record_size; /* the undo record */
 	uint64_t shdr_off;  /* the section header table; 0 without sections */

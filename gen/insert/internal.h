@@ -238,7 +238,7 @@ enum { INSERT_FOOTER_SIZE = 72, INSERT_RANGE_HEAD = 24 };
 
 struct insert_footer {
 	uint64_t old_size, new_size;
-	uint64_t tail_off;    /* what follows the last loaded byte, up to the end */
+	uint64_t tail_off;    /* what follows the section, up to the end */
 	uint64_t ranges_size; /* bytes of the ranges, which stand before the footer */
 	uint64_t n_ranges;
 	uint64_t hash;

@@ -100,9 +100,8 @@ static bool place_tail(const struct image *image, const struct insert_slots *slo
 {
 	uint64_t names_size = insert_names_place(image, slots).size, ranges, end;
 
-	plan->tail_off =
-	    plan->segment_size ? plan->segment_off + plan->segment_size : image->size;
-	end = plan->tail_off;
+	end = plan->segment_size ? plan->segment_off + plan->segment_size : image->size;
+	plan->tail_off = plan->segment_size ? plan->sframe_off + plan->sframe_size : end;
 	if (names_size) {
 		plan->strtab_off = end;
 		end += names_size;

@@ -182,7 +182,7 @@ static bool refuse_has_records(const struct image *image, uint64_t end)
 	while (size > end && size - end >= INSERT_FOOTER_SIZE) {
 		if (!insert_footer_decode(image->bytes + size - INSERT_FOOTER_SIZE,
 			image->big_endian, &footer) ||
-		    footer.new_size != size || footer.tail_off < end ||
+		    footer.new_size != size ||
 		    footer.tail_off > size - INSERT_FOOTER_SIZE)
 			return false;
 		if (footer.tail_off <= zeros)

@@ -38,9 +38,8 @@ static bool shares_page(const struct place *place, const GElf_Phdr *phdr)
 }
 
 /*
- * RELRO is made read-only by pages after relocation; PT_TLS is copied. Neither may grow
- * by bytes that come to lie inside. Sections without a segment (.tbss) have addresses,
- * too.
+ * RELRO is made read-only by pages after relocation, and may not grow by bytes that come to lie inside.
+ * Sections without a segment (.tbss) have addresses, too.
  */
 bool insert_is_padding(const struct image *image, size_t load, uint64_t size)
 {

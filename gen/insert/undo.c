@@ -166,7 +166,8 @@ static bool leads_back(const struct image *image, const struct undo *undo)
 	phdrs_size = n_phdrs == PN_XNUM ? 0 : (uint64_t)n_phdrs * INSERT_PHDR_SIZE;
 	rd_skip(&rd, INSERT_E_SHNUM - INSERT_E_PHNUM - 2);
 	shdrs_size = (uint64_t)rd_u16(&rd) * INSERT_SHDR_SIZE;
-	return num_range_inside(phoff, phdrs_size, undo->size) &&
+	/* Without entries the offset may be anything. */
+	return (!n_phdrs || num_range_inside(phoff, phdrs_size, undo->size)) &&
 	       num_range_inside(shoff, shdrs_size, undo->size);
 }
 
@@ -208,9 +209,8 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 	}
 	if (!open_record(image, &footer, undo) || !tables_unchanged(image, &footer, undo))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "the header tables have changed since, so the undo record before "
-		    "offset 0x%" PRIx64
-		    " is void; --refresh replaces the section, objcopy "
+		    "the file has changed since, so the undo record before offset "
+		    "0x%" PRIx64 " is void; --refresh replaces the section, objcopy "
 		    "--remove-section .sframe FILE NEW removes it",
 		    footer_off(image) + INSERT_FOOTER_SIZE);
 	*found = true;

@@ -102,8 +102,10 @@ bool object_check(const struct image *input, const struct object_output *output,
 	for (size_t i = 0; i < output->n_sframes; i++)
 		if (!check_new_sframe(output, i, input->n_sections, written))
 			return check_off(err, ".sframe section", i);
-	if (!undo_find(written, &undo, &found, err))
+	if (!undo_find(written, &undo, &found, err)) {
+		err->kind = err->kind == ERR_NOMEM ? ERR_NOMEM : ERR_INTERNAL;
 		return false;
+	}
 	if (!found || undo.size != input->size)
 		return check_off(err, "undo record, size", input->size);
 	return true;

@@ -132,6 +132,20 @@ case $? in
 *) not_ok 'a full file system' "$(cat .stderr)" ;;
 esac
 
+### A link that the kernel forbids to follow, as protected_symlinks does with one that somebody else planted.
+cat >planted.sh <<'S'
+mount -t tmpfs -o nosymfollow none planted && cp good planted/in && ln -s ../precious planted/out || exit 77
+cat planted/out && exit 77
+"$1" -q planted/in planted/out
+S
+mkdir planted && echo text >precious
+unshare -m bash planted.sh "$eh2sframe" >.stdout 2>.stderr
+case $? in
+77 | 1) skip 'OUT a link that may not be followed' 'NOTHING CAN BE MOUNTED HERE' ;;
+3) is 'OUT a link that may not be followed' test "$(cat precious)" = text ;;
+*) not_ok 'OUT a link that may not be followed' "$(streams)" ;;
+esac
+
 ### Calls that fail or never return, one by one.
 if ! gcc -shared -fPIC -O1 -o shim.so "$src/../../shared/cli_shim.c" -ldl 2>shim.log; then
 	not_ok 'the shim' "$(cat shim.log)"

@@ -286,7 +286,7 @@ def test_faults():
 
 
 EVIL = b"a\nb\x1b[31m\x7f\xc2\x9b2J\t\xc3\xa9"
-SHOWN = b"a\\012b\\033[31m\\177\xc2\\2332J\\011\xc3\xa9"
+SHOWN = b"a\\012b\\033[31m\\177\\302\\2332J\\011\xc3\xa9"
 
 
 def test_names():

@@ -256,8 +256,8 @@ UNIT(err_text_and_prefix)
 	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
 }
 
-/* Control characters of ASCII, and those from 0x80 on that are no part of a letter. */
-UNIT_LOOP(plain_escapes, 0, 8)
+/* Control characters, and bytes that are no UTF-8: terminals that take bytes for themselves obey some. */
+UNIT_LOOP(plain_escapes, 0, 13)
 {
 	static const struct {
 		const char *text, *plain;
@@ -266,8 +266,14 @@ UNIT_LOOP(plain_escapes, 0, 8)
 	    {"a b~", "a b~"},
 	    {"a\nb\t\033[31m\177", "a\\012b\\011\\033[31m\\177"},
 	    {"\x9b", "\\233"},
-	    {"a\x80\x9f", "a\\200\x9f"},
-	    {"\xc2\x9b", "\xc2\\233"},
+	    {"a\x80\x9f", "a\\200\\237"},
+	    {"\xc2\x9b", "\\302\\233"},
+	    {"\xe9\x9b\x31m", "\\351\\2331m"},
+	    {"\xe9", "\\351"},
+	    {"\xc1\xbf\xe0\x9f\xbf", "\\301\\277\\340\\237\\277"},
+	    {"\xed\xa0\x80", "\\355\\240\\200"},
+	    {"\xf0\x9f\x98\x80\xf4\x90\x80\x80\xf5",
+		"\xf0\x9f\x98\x80\\364\\220\\200\\200\\365"},
 	    {"\xc2\xa0", "\xc2\xa0"},
 	    {"\xc3\x9b \xe2\x82\x9a", "\xc3\x9b \xe2\x82\x9a"},
 	};

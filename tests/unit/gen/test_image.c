@@ -79,6 +79,25 @@ UNIT(eh_frame_by_section)
 	eh_frame(FIX_EH_SIZE);
 }
 
+/* Bytes that no loader has say nothing of the program. */
+UNIT(eh_frame_not_loaded)
+{
+	const size_t header = FIX_SHDRS + 3 * 64;
+	struct cfi_section section;
+	bool found;
+
+	wr_patch_u64(&file, header + 8, 0);
+	open_good();
+	ck_assert(image_eh_frame(&image, &section, &found, NULL, &err) && !found);
+	image_close(&image);
+	wr_patch_u64(&file, header + 8, SHF_ALLOC);
+	wr_patch_u64(&file, header + 24, FIX_EH + 8);
+	open_good();
+	ck_assert(!image_eh_frame(&image, &section, &found, NULL, &err));
+	ck_assert_int_eq(err.kind, ERR_MALFORMED);
+	ck_assert_ptr_nonnull(strstr(err.text, "no segment"));
+}
+
 /* Without section headers the section ends with the zero length, as in libgcc. */
 UNIT(eh_frame_by_segment)
 {

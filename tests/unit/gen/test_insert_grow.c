@@ -255,13 +255,14 @@ UNIT(filler)
 /* The bytes must be those that were written, or an edit would be lost. */
 UNIT(undo_notices)
 {
-	static const size_t offs[] = {INTERP + BY, NOTE_TO + BY, DYNAMIC, DYNAMIC + 8,
-	    DYNAMIC + DYNAMIC_SIZE - 1, SYMTAB + 24 + 8};
+	size_t offs[] = {INTERP + BY, NOTE_TO + BY, DYNAMIC, DYNAMIC + 8,
+	    DYNAMIC + DYNAMIC_SIZE - 1, SYMTAB + 24 + 8, 0};
 	struct wr written;
 	struct undo undo;
 	bool found;
 
 	fix_undo_notices();
+	offs[6] = (size_t)plan.segment_off + MOVED;
 	image_close(&in);
 	write_it(&written);
 	for (size_t i = 0; i < sizeof(offs) / sizeof(offs[0]); i++) {
