@@ -18,13 +18,12 @@ bool validate_worker_init(struct validate_worker *worker, const struct image *im
 	    .callees = callees,
 	    .result = result,
 	    .interpreted = VALIDATE_NO_FDE,
-	    .others = SIZE_MAX,
-	    .stubs = SIZE_MAX};
+	    .turns = calloc(input->ranges.n + 1, sizeof(*worker->turns))};
 	cfi_interp_init(&worker->interp, &input->frames, &input->arch->cfi);
 	cfi_interp_init(&worker->other, &input->frames, &input->arch->cfi);
 	code_state_entry(code_abi(input->arch->code), &worker->entry);
 	worker->paths = code_paths_new();
-	return worker->paths;
+	return worker->paths && worker->turns;
 }
 
 void validate_worker_deinit(struct validate_worker *worker)
@@ -44,6 +43,9 @@ void validate_worker_deinit(struct validate_worker *worker)
 	validate_refs_deinit(&worker->called);
 	validate_refs_deinit(&worker->framed);
 	validate_refs_deinit(&worker->bare);
+	for (size_t i = 0; worker->turns && i < worker->input->ranges.n; i++)
+		free(worker->turns[i].list);
+	free(worker->turns);
 	free(worker->uses);
 	free(worker->links);
 	free(worker->faults);

@@ -34,6 +34,12 @@ struct validate_part {
 	struct code_value elsewhere;
 };
 
+/* Where the rows of a range say that a function begins: from the first address to the second, and so on. */
+struct validate_turns {
+	uint64_t *list; /* owned; NULL: nobody has asked yet */
+	size_t n;
+};
+
 /* Hooks for trials of the check itself. Either function can be NULL. */
 struct validate_trial {
 	void *context;
@@ -62,10 +68,8 @@ struct validate_worker {
 	uint32_t
 	    interpreted; /* the FDE that the rows of interp are of, or VALIDATE_NO_FDE */
 	bool readable;	 /* it has rows */
-	size_t others;	 /* the range that the rows of other are of; SIZE_MAX: none */
-	/* A range of a PLT, whose rows follow from the address; SIZE_MAX: none is known. */
-	size_t stubs;
-	struct code_state entry; /* of any function */
+	struct validate_turns *turns; /* of each range */
+	struct code_state entry;      /* of any function */
 	struct code_paths *paths;
 	struct validate_part *parts;
 	size_t n_parts, cap_parts;
