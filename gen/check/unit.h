@@ -90,6 +90,7 @@ struct validate_worker {
 	/* How the ways of the unit end, and in the round before those of each range; NULL: not known. */
 	struct callee_effect effect;
 	const struct callee_effect *effects;
+	bool passes;	/* a row that is wrong at a call says nothing of its return */
 	bool distrusts; /* a callee that comes back may not do so each time */
 	/* For this look only: */
 	struct {
@@ -99,6 +100,8 @@ struct validate_worker {
 		bool doubted;
 		/* A row behind a call was taken for wrong, because the callee comes back. */
 		bool overruled;
+		/* A way was taken to end at a call whose own row is wrong. */
+		bool wrong_at_call;
 		/* A way that began in the state of a row comes back to the caller, or with SP elsewhere. */
 		bool seeded_well, seeded_oddly;
 		bool asked_needs, has_needs; /* worker->needs are those of this look */
