@@ -38,7 +38,7 @@ void code_state_entry(const struct code_abi *abi, struct code_state *state)
 {
 	code_state_unknown(state);
 	state->memory_unknown = false;
-	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+	for (uint8_t i = 0; i < abi->n_regs; i++)
 		state->regs[i] = abi->clobbered >> i & 1
 				     ? code_value_of(CODE_OTHER, 0, 0)
 				     : code_value_of(CODE_CALLERS, i, 0);
@@ -330,6 +330,11 @@ static void step_effect(struct code_state *state, const struct code_abi *abi,
 		break;
 	case CODE_LOAD:
 		value = loaded(state, effect);
+		/* A shadow stack has return addresses, too. */
+		if (effect->dst == abi->ra && effect->width == 8 &&
+		    value.kind == CODE_OTHER &&
+		    !code_value_is_stack(reg_value(state, effect->base)))
+			value.kind = CODE_UNKNOWN;
 		from_memory = true;
 		break;
 	case CODE_STORE:
