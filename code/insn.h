@@ -123,6 +123,7 @@ void code_insn_execute(
 
 /* Registers and offsets that the psABI fixes for calls and frames. */
 struct code_abi {
+	uint8_t n_regs; /* that the decoder describes */
 	uint8_t sp, fp; /* registers */
 	/* The return address at a function's entry: in this register, or, where it is
 	 * CODE_NO_REG, in memory at CFA + ra_off. */

@@ -90,7 +90,7 @@ void code_paths_free(struct code_paths *paths);
 ATTR_MUST_CHECK bool code_paths_run(
     struct code_paths *paths, const struct code_paths_input *input, struct err *err);
 
-/* One instruction, as host->visit sees it. */
+/* One instruction, as code_paths_visit shows it. */
 struct code_place {
 	uint64_t pc;
 	const struct code_insn *insn;

@@ -10,7 +10,6 @@ bool code_paths_fail(struct code_paths *paths)
 	return err_set_nomem(paths->err);
 }
 
-/* The byte's place in paths->bytes, and the range of pc. SIZE_MAX: pc is in none. */
 size_t code_paths_place(
     const struct code_paths *paths, uint64_t pc, const struct code_range **range)
 {
@@ -82,7 +81,6 @@ static void paths_execute(const struct code_paths *paths, struct code_insn *insn
 	code_insn_execute(paths->input->machine, bytes, insn);
 }
 
-/* The instruction at pc, decoded once. NULL: out of memory. */
 struct paths_insn *code_paths_decode(
     struct code_paths *paths, size_t place, const struct code_range *range, uint64_t pc)
 {
@@ -234,7 +232,6 @@ static bool paths_fits(const struct paths_leader *leader, const struct code_stat
 		       mine->n_slots * sizeof(mine->slots[0])));
 }
 
-/* Control comes from the instruction at from to pc with this state. */
 bool code_paths_arrive(
     struct code_paths *paths, uint64_t from, uint64_t pc, const struct code_state *state)
 {

@@ -2,8 +2,6 @@
 /* Effects of instructions on a state. */
 #include "code/state_internal.h"
 
-#include <string.h>
-
 struct code_value code_value_plus(struct code_value value, int64_t off)
 {
 	if (off == 0)
@@ -38,7 +36,7 @@ void code_state_entry(const struct code_abi *abi, struct code_state *state)
 {
 	code_state_unknown(state);
 	state->memory_unknown = false;
-	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+	for (uint8_t i = 0; i < abi->n_regs; i++)
 		state->regs[i] = abi->clobbered >> i & 1
 				     ? code_value_of(CODE_OTHER, 0, 0)
 				     : code_value_of(CODE_CALLERS, i, 0);
@@ -199,8 +197,8 @@ static bool table_begins(struct code_state *state, const struct code_effect *eff
 }
 
 /* Returns the loaded value. Read-only memory at a constant address can be a table of targets. */
-static struct code_value loaded(
-    struct code_state *state, const struct code_effect *effect)
+static struct code_value loaded(struct code_state *state, const struct code_abi *abi,
+    const struct code_effect *effect)
 {
 	struct code_value base = reg_value(state, effect->base);
 	struct code_value index;
@@ -208,6 +206,9 @@ static struct code_value loaded(
 	if (effect->index == CODE_NO_REG) {
 		if (effect->width != 8)
 			return code_value_of(CODE_OTHER, 0, 0);
+		/* A shadow stack has return addresses, too. */
+		if (effect->dst == abi->ra && !code_value_is_stack(base))
+			return code_value_of(CODE_UNKNOWN, 0, 0);
 		return code_state_memory(state, code_value_plus(base, effect->off));
 	}
 	index = state->regs[effect->index];
@@ -329,7 +330,7 @@ static void step_effect(struct code_state *state, const struct code_abi *abi,
 		value = code_value_of(CODE_AT_MOST, 0, effect->off);
 		break;
 	case CODE_LOAD:
-		value = loaded(state, effect);
+		value = loaded(state, abi, effect);
 		from_memory = true;
 		break;
 	case CODE_STORE:
@@ -463,10 +464,9 @@ static bool branch_limit(
 static void state_branch(struct code_state *state, const struct code_abi *abi,
     const struct code_insn *insn, bool jumped)
 {
-	struct code_value *a, *b;
+	struct code_value *a = &state->regs[state->compared], *b;
 	int64_t most;
 
-	a = &state->regs[state->compared];
 	if (state->compared_with == CODE_NO_REG) {
 		if (!branch_limit(state, insn->condition, jumped, &most))
 			return;

@@ -4,9 +4,9 @@
  * there. Everything is relative to the function's entry: the canonical frame address (CFA,
  * DWARF 5, 6.4), the return address and the caller's registers.
  *
- * A value on which two ways disagree is unknown, because nothing is guessed. Two assumptions
- * remain: stores through pointers that do not come from SP do not hit saved registers, and
- * calls keep what the psABI says (docs/CODE.md).
+ * A value on which two ways disagree is unknown, because nothing is guessed. Three assumptions
+ * remain: pointers that do not come from SP do not lead to saved registers, vectors do not hold
+ * them, and calls keep what the psABI says (docs/CODE.md).
  */
 #ifndef CODE_STATE_H
 #define CODE_STATE_H

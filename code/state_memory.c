@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-/* Returns a number below, equal to or above 0: the order of two places in memory. */
 int code_value_order(struct code_value a, struct code_value b)
 {
 	if (a.kind != b.kind)
@@ -14,7 +13,6 @@ int code_value_order(struct code_value a, struct code_value b)
 	return (a.off > b.off) - (a.off < b.off);
 }
 
-/* True if a row of CFI can ask for the value. */
 bool code_state_is_worth_a_slot(const struct code_state *state, struct code_value value)
 {
 	return value.kind >= CODE_MADE ||
@@ -142,7 +140,6 @@ void code_state_forget_below(struct code_state *state, struct code_value sp)
 			slot_remove(state, i);
 }
 
-/* The instruction may have made an address before, whose values have no name any more. */
 struct code_value code_state_made(struct code_state *state, uint32_t symbol)
 {
 	struct code_value made = code_value_of(CODE_MADE, symbol, 0);

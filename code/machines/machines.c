@@ -54,7 +54,8 @@ const struct code_abi *code_abi(enum code_machine machine)
 {
 	static const struct code_abi abis[] = {
 	    /* System V psABI: rbx, rbp, rsp and r12 to r15 are preserved. */
-	    [CODE_X86_64] = {.sp = 7,
+	    [CODE_X86_64] = {.n_regs = 16,
+		.sp = 7,
 		.fp = 6,
 		.ra = CODE_NO_REG,
 		.ra_off = -8,
@@ -63,14 +64,16 @@ const struct code_abi *code_abi(enum code_machine machine)
 		.red_zone = 128,
 		.sigreturn = {15}},
 	    /* AAPCS64: x19 to x29 and SP are preserved. PLT0 begins with "stp x16, x30, [sp, #-16]!". */
-	    [CODE_AARCH64] = {.sp = 31,
+	    [CODE_AARCH64] = {.n_regs = 32,
+		.sp = 31,
 		.fp = 29,
 		.ra = 30,
 		.stub_ra_off = 8,
 		.clobbered = 0x4007ffff,
 		.sigreturn = {139}},
 	    /* r6 to r13, r15 and f8 to f15 are preserved. */
-	    [CODE_S390X] = {.sp = 15,
+	    [CODE_S390X] = {.n_regs = 32,
+		.sp = 15,
 		.fp = 11,
 		.ra = 14,
 		.sp_off = -160,

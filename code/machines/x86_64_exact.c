@@ -186,13 +186,18 @@ static void x86_insn_xor(const struct x86_insn *x)
 
 static void x86_insn_xchg(const struct x86_insn *x)
 {
-	uint8_t a, b;
+	const ZydisDecodedOperand *to = &x->operands[0];
+	const uint8_t a = code_x86_reg(to->reg.value),
+		      b = code_x86_reg(x->operands[1].reg.value);
 
-	if (!code_x86_is_reg(&x->operands[0], 64) ||
-	    !code_x86_is_reg(&x->operands[1], 64))
+	if (!code_x86_is_reg(&x->operands[1], 64))
 		return;
-	a = code_x86_reg(x->operands[0].reg.value);
-	b = code_x86_reg(x->operands[1].reg.value);
+	if (to->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	    code_x86_access(x, to, CODE_LOAD, CODE_SCRATCH) &&
+	    code_x86_access(x, to, CODE_STORE, b))
+		code_x86_set(x, b, CODE_SCRATCH, 0);
+	if (!code_x86_is_reg(to, 64))
+		return;
 	code_x86_set(x, CODE_SCRATCH, a, 0);
 	code_x86_set(x, a, b, 0);
 	code_x86_set(x, b, CODE_SCRATCH, 0);

@@ -79,15 +79,15 @@ bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *c
 	const struct callee_effect *effect = call_effect(worker, call, NULL);
 	struct validate_part *part = validate_part_at(worker, pc);
 	const struct cfi_row *row;
+	struct validate_answer answer;
 	bool contradicts, never;
 
 	/* Behind the call is another function, or nothing. */
 	if (!part || next >= worker->code[part - worker->parts].end)
 		return false;
 	row = validate_row_in(worker, part, next);
-	contradicts =
-	    !row->doubtful &&
-	    validate_part_row(worker, part, row, after).verdict == VALIDATE_CONTRADICTS;
+	answer = validate_part_row(worker, part, row, after);
+	contradicts = answer.verdict == VALIDATE_CONTRADICTS;
 	if (!contradicts && !row->doubtful)
 		return true;
 	never = validate_never_returns(worker->callees, call);
@@ -97,7 +97,10 @@ bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *c
 		worker->seen.overruled |= contradicts;
 		return true;
 	}
-	if (row->doubtful)
+	/* With the same CFA, which calls keep, the row is wrong before the call, too. */
+	if (row->doubtful ||
+	    (worker->passes && !effect && answer.column == VALIDATE_CFA &&
+		cfi_rule_equal(&row->cfa, &validate_row_in(worker, part, pc)->cfa)))
 		return !never;
 	worker->result->ranges[part->range].doubts |= contradicts;
 	if (contradicts && !never)

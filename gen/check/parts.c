@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of a function: where their rows are from, and where functions begin. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
 #include "base/vec.h"
 #include "gen/check/unit.h"
 
-/* The part that pc is in; NULL: none. */
 struct validate_part *validate_part_at(struct validate_worker *worker, uint64_t pc)
 {
 	const size_t i = search_list_above(worker->code, worker->n_parts, start, pc);
@@ -16,7 +16,6 @@ struct validate_part *validate_part_at(struct validate_worker *worker, uint64_t 
 	return NULL;
 }
 
-/* The row in force at pc, which is in the part. */
 const struct cfi_row *validate_row_in(
     const struct validate_worker *worker, struct validate_part *part, uint64_t pc)
 {
@@ -266,7 +265,6 @@ bool validate_add_part(struct validate_worker *worker, uint32_t index)
 	return part_add_rows(worker, index, &code);
 }
 
-/* The range that holds pc. SIZE_MAX: none. */
 size_t validate_range_at(const struct validate_worker *worker, uint64_t pc)
 {
 	const struct cfi_ranges *ranges = &worker->input->ranges;
@@ -275,32 +273,45 @@ size_t validate_range_at(const struct validate_worker *worker, uint64_t pc)
 	return i && pc < ranges->list[i - 1].end ? i - 1 : SIZE_MAX;
 }
 
-/* True if a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
-bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc)
+/* Reads the rows of a range once, because many jumps can lead there, and keeps only where functions begin. */
+static void part_find_turns(struct validate_worker *worker, uint32_t index)
 {
 	const struct cfi_range *range = &worker->input->ranges.list[index];
+	const struct cfi_fde *fde = part_fde(worker, range);
 	const struct cfi_table *table = &worker->other.table;
+	struct validate_turns *turns = &worker->turns[index];
+	struct part_rows rows = {0};
 	struct err broken = {0};
-	size_t row;
+	bool begins = false;
 
-	/* Many functions go to stubs, whose rows take long to make. */
-	if (index == worker->stubs)
-		return true;
-	/* Jumps to the same function follow each other. Those that do not read its rows each time. */
-	if (!worker->source && part_fde(worker, range)->program_len > VALIDATE_MAX_ASKED)
-		return part_fde(worker, range)->pc == pc;
-	if (index != worker->others) {
-		worker->others = SIZE_MAX;
-		if (!part_read_rows(worker, &worker->other, (uint32_t)index, &broken))
-			return false;
-		worker->others = index;
-	}
-	if (table->pc_dependent)
-		worker->stubs = index;
-	row = search_list_above(table->rows, table->n_rows, pc, pc);
+	if (part_read_rows(worker, &worker->other, index, &broken))
+		rows = part_rows_of(table, range);
+	turns->list = malloc((rows.n + 2) * sizeof(*turns->list));
+	worker->nomem |= !turns->list || broken.kind == ERR_NOMEM;
+	if (!turns->list || !rows.n)
+		return;
 	/* Without a row, the CFI says where functions begin. */
-	if (row && table->rows[row - 1].doubtful)
-		return range->fde != VALIDATE_NO_FDE && part_fde(worker, range)->pc == pc;
-	return table->pc_dependent ||
-	       (row && part_is_entry(worker, &table->rows[row - 1]));
+	if (rows.list[0].doubtful && fde && fde->pc == range->start) {
+		turns->list[turns->n++] = range->start;
+		turns->list[turns->n++] = range->start + 1;
+	}
+	for (const struct cfi_row *row = rows.list; row < rows.list + rows.n; row++) {
+		if (begins == (!row->doubtful &&
+				  (table->pc_dependent || part_is_entry(worker, row))))
+			continue;
+		begins = !begins;
+		turns->list[turns->n++] = row->pc;
+	}
+}
+
+bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc)
+{
+	const struct cfi_fde *fde = part_fde(worker, &worker->input->ranges.list[index]);
+	const struct validate_turns *turns = &worker->turns[index];
+
+	if (!worker->source && fde->program_len > VALIDATE_MAX_ASKED)
+		return fde->pc == pc;
+	if (!turns->list)
+		part_find_turns(worker, (uint32_t)index);
+	return search_above(turns->list, sizeof(*turns->list), turns->n, pc) & 1;
 }

@@ -24,9 +24,9 @@ ATTR_MUST_CHECK bool validate_refs_add(struct validate_refs *refs, uint64_t addr
 /* Adds the addresses that dynamic relocations put into data. False: out of memory. */
 ATTR_MUST_CHECK bool validate_refs_add_relative(
     struct validate_refs *refs, const struct image *image);
-/* True if addr is in the list. refs is sorted; NULL: no. */
 /* Returns the index of the first address from addr on; the list's length if there is none. */
 size_t validate_refs_from(const struct validate_refs *refs, uint64_t addr);
+/* True if addr is in the list. refs is sorted; NULL: no. */
 bool validate_refs_have(const struct validate_refs *refs, uint64_t addr);
 /* Moves all of from to refs. False: out of memory. */
 ATTR_MUST_CHECK bool validate_refs_take(

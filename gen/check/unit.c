@@ -18,13 +18,12 @@ bool validate_worker_init(struct validate_worker *worker, const struct image *im
 	    .callees = callees,
 	    .result = result,
 	    .interpreted = VALIDATE_NO_FDE,
-	    .others = SIZE_MAX,
-	    .stubs = SIZE_MAX};
+	    .turns = calloc(input->ranges.n + 1, sizeof(*worker->turns))};
 	cfi_interp_init(&worker->interp, &input->frames, &input->arch->cfi);
 	cfi_interp_init(&worker->other, &input->frames, &input->arch->cfi);
 	code_state_entry(code_abi(input->arch->code), &worker->entry);
 	worker->paths = code_paths_new();
-	return worker->paths;
+	return worker->paths && worker->turns;
 }
 
 void validate_worker_deinit(struct validate_worker *worker)
@@ -44,6 +43,9 @@ void validate_worker_deinit(struct validate_worker *worker)
 	validate_refs_deinit(&worker->called);
 	validate_refs_deinit(&worker->framed);
 	validate_refs_deinit(&worker->bare);
+	for (size_t i = 0; worker->turns && i < worker->input->ranges.n; i++)
+		free(worker->turns[i].list);
+	free(worker->turns);
 	free(worker->uses);
 	free(worker->links);
 	free(worker->faults);
@@ -83,14 +85,13 @@ static void unit_note_jump(struct validate_worker *worker, uint64_t pc, uint64_t
 {
 	const struct code_abi *abi = code_abi(worker->input->arch->code);
 	const struct code_value sp = state->regs[abi->sp];
-	const bool moved = sp.kind == CODE_CFA && sp.off != abi->sp_off;
 	struct code_insn insn;
 
 	if (!validate_read_insn(worker->callees, pc, &insn) || insn.target != target)
 		return;
 	if (callee_is_bare(abi, state))
 		worker->nomem |= !validate_refs_add(&worker->bare, target);
-	else if (moved)
+	else if (sp.kind == CODE_CFA && sp.off != abi->sp_off)
 		worker->nomem |= !validate_refs_add(&worker->framed, target);
 }
 
@@ -98,8 +99,7 @@ static void host_arrives(void *context, uint64_t from, uint64_t to)
 {
 	struct validate_worker *worker = context;
 
-	if (from != to && !needs_edges_add(&worker->edges, from, to))
-		worker->nomem = true;
+	worker->nomem |= from != to && !needs_edges_add(&worker->edges, from, to);
 }
 
 static void host_leaves(
@@ -156,7 +156,7 @@ static bool unit_add_fault(struct validate_worker *worker,
 	struct validate_fault *last =
 	    worker->n_faults ? &worker->faults[worker->n_faults - 1] : NULL;
 	uint8_t kind = unit_fault_kind(worker, part, place->state);
-	struct cfi_row repaired;
+	struct cfi_row repaired = {0};
 	const bool repairable = validate_repair(worker, place, &repaired);
 
 	if (last && last->repairable == repairable && last->seeded == place->seeded &&
@@ -182,9 +182,8 @@ static bool unit_add_fault(struct validate_worker *worker,
 	    .seeded = place->seeded,
 	    .row = *row,
 	    .answer = answer,
-	    .repairable = repairable};
-	if (repairable)
-		worker->faults[worker->n_faults - 1].repaired = repaired;
+	    .repairable = repairable,
+	    .repaired = repaired};
 	return true;
 }
 
@@ -253,6 +252,7 @@ static bool unit_visit(void *context, const struct code_place *place)
 	const struct cfi_row *row;
 	struct validate_answer answer;
 	const uint8_t control = place->insn->control;
+	const bool calls = control == CODE_CALLS || control == CODE_CALLS_TO;
 	/* Some ways lead into the middle of an instruction, and then to bytes that are none: of a table that was read
 	 * too far. */
 	const bool inside =
@@ -279,12 +279,9 @@ static bool unit_visit(void *context, const struct code_place *place)
 	answer = validate_part_row(worker, part, row, place->state);
 	if (control != CODE_CONTINUES)
 		validate_note_end(worker, part, row, place, answer);
-	if ((control == CODE_CALLS || control == CODE_CALLS_TO) &&
-	    !validate_note_call(worker, part, place))
-		worker->nomem = true;
+	worker->nomem |= calls && !validate_note_call(worker, part, place);
 	if (unit_is_elsewhere(worker, part, row, answer) ||
-	    (inside && answer.verdict == VALIDATE_CONTRADICTS) ||
-	    (part->framed && answer.verdict == VALIDATE_CONTRADICTS))
+	    ((inside || part->framed) && answer.verdict == VALIDATE_CONTRADICTS))
 		answer.verdict = VALIDATE_UNKNOWN;
 	result = unit_count(worker, part, place);
 	worker->agreed = NULL;
@@ -301,6 +298,8 @@ static bool unit_visit(void *context, const struct code_place *place)
 		return true;
 	case VALIDATE_CONTRADICTS:
 		result->state = VALIDATE_WRONG;
+		worker->seen.wrong_at_call |=
+		    calls && place->ends && answer.column == VALIDATE_CFA;
 		return unit_add_fault(worker, part, place, row, answer);
 	}
 	return true;
@@ -316,11 +315,9 @@ static void unit_all_open(struct validate_worker *worker)
 static void unit_sort_landings(struct validate_landings *landings)
 {
 	for (size_t i = 1; i < landings->n; i++)
-		if (landings->list[i].start < landings->list[i - 1].start) {
+		if (landings->list[i].start < landings->list[i - 1].start)
 			qsort(landings->list, landings->n, sizeof(*landings->list),
 			    search_order);
-			return;
-		}
 }
 
 /* Settles the class of each range, once all places have been seen. */
@@ -466,10 +463,16 @@ bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_
 	const size_t n_faults = worker->n_faults, n_links = worker->n_links;
 	uint8_t loose;
 
-	worker->asked = worker->tries_entry = worker->distrusts = false;
+	worker->asked = worker->tries_entry = worker->passes = worker->distrusts = false;
 	if (!unit_look(worker, ranges, n, false) ||
 	    !unit_try_entry(worker, ranges, n, n_faults, n_links))
 		return false;
+	for (bool again = worker->seen.wrong_at_call; again;
+	     again = worker->passes && unit_verdict(worker) != VALIDATE_WRONG) {
+		worker->passes = !worker->passes;
+		if (!unit_look_again(worker, ranges, n, false, n_faults, n_links))
+			return false;
+	}
 	/* A callee that comes back need not do so each time. */
 	worker->distrusts =
 	    worker->seen.overruled &&

@@ -34,6 +34,12 @@ struct validate_part {
 	struct code_value elsewhere;
 };
 
+/* Where the rows of a range say that a function begins: from the first address to the second, and so on. */
+struct validate_turns {
+	uint64_t *list; /* owned; NULL: nobody has asked yet */
+	size_t n;
+};
+
 /* Hooks for trials of the check itself. Either function can be NULL. */
 struct validate_trial {
 	void *context;
@@ -62,10 +68,8 @@ struct validate_worker {
 	uint32_t
 	    interpreted; /* the FDE that the rows of interp are of, or VALIDATE_NO_FDE */
 	bool readable;	 /* it has rows */
-	size_t others;	 /* the range that the rows of other are of; SIZE_MAX: none */
-	/* A range of a PLT, whose rows follow from the address; SIZE_MAX: none is known. */
-	size_t stubs;
-	struct code_state entry; /* of any function */
+	struct validate_turns *turns; /* of each range */
+	struct code_state entry;      /* of any function */
 	struct code_paths *paths;
 	struct validate_part *parts;
 	size_t n_parts, cap_parts;
@@ -86,6 +90,7 @@ struct validate_worker {
 	/* How the ways of the unit end, and in the round before those of each range; NULL: not known. */
 	struct callee_effect effect;
 	const struct callee_effect *effects;
+	bool passes;	/* a row that is wrong at a call says nothing of its return */
 	bool distrusts; /* a callee that comes back may not do so each time */
 	/* For this look only: */
 	struct {
@@ -95,6 +100,8 @@ struct validate_worker {
 		bool doubted;
 		/* A row behind a call was taken for wrong, because the callee comes back. */
 		bool overruled;
+		/* A way was taken to end at a call whose own row is wrong. */
+		bool wrong_at_call;
 		/* A way that began in the state of a row comes back to the caller, or with SP elsewhere. */
 		bool seeded_well, seeded_oddly;
 		bool asked_needs, has_needs; /* worker->needs are those of this look */

@@ -177,6 +177,21 @@ def again(path, work):
     check(run(TOOL, "verify", "--derive", out).returncode == 0, "--optimize=size: proven")
 
 
+def chain(work):
+    """Functions that jump to each other, each to the next one: more than there are rounds."""
+    path, n = os.path.join(work, "chain"), 300
+    with open(path + ".s", "w", encoding="utf-8") as source:
+        source.writelines(f".globl f{i}; .type f{i}, @function; f{i}: add ${i}, %edi; jmp f{i + 1}\n" for i in range(n))
+        source.write(f".globl f{n}, other; .type f{n}, @function; f{n}: ret\n.type other, @function; other: push %rbx; pop %rbx; ret\n")
+    must(CC, "-c", path + ".s", "-o", path + ".o")
+    must(LD, "-shared", "-Bsymbolic", path + ".o", "-o", path)
+    must(TOOL, "-q", "--derive", path, path + ".2")
+    at = {name: int(value, 16) for value, _, name in map(str.split, must(PREFIX + "nm", path).splitlines())}
+    rows = rows_of(path + ".2")
+    check(at["other"] in rows and at[f"f{n - 200}"] in rows and at["f0"] not in rows,
+          "a long chain of jumps leaves all but its beginning their rows", sorted(map(hex, rows)))
+
+
 def main():
     if not shutil.which(CC):
         skip_all(f"{CC} is not installed")
@@ -194,6 +209,8 @@ def main():
                 again(path, work)
             elif how == "labels":
                 excluded(path, wanted, work)
+        if MACHINE == "x86_64":
+            chain(work)
     plan()
 
 

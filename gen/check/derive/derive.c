@@ -16,8 +16,9 @@
 #include "gen/check/derive/merge.h"
 #include "gen/check/derive/walk.h"
 
-/* Limit of rounds; gdb needs 19. A file that is not settled by then gets no rows. */
-enum { DERIVE_MAX_ROUNDS = 256 };
+/* Limit of rounds; gdb needs 19. What is not settled by then is taken for not known, and what depends on it, too. If even
+ * that takes too long, nothing gets rows. */
+enum { DERIVE_MAX_ROUNDS = 256, DERIVE_ALL_ROUNDS = 4096 };
 /* Changes of a summary after which an entry may only lose knowledge, and after which it loses all. */
 enum { DERIVE_MAX_CHANGES = 8, DERIVE_MOST_CHANGES = 64 };
 struct derive_run {
@@ -153,12 +154,14 @@ static void settle(struct derive_entry *entry)
 		next->written = before->written;
 }
 
-/* Opens all entries again that depend on an entry of the list whose summary changed. */
-static void publish(struct derive_run *run)
+/* Opens all entries again that depend on an entry of the list whose summary changed. late: none is known. */
+static void publish(struct derive_run *run, bool late)
 {
 	for (size_t i = 0; i < run->n_list; i++) {
 		struct derive_entry *entry = &run->entries.list[run->list[i]];
 
+		if (late)
+			entry->changes = DERIVE_MOST_CHANGES + 1;
 		settle(entry);
 		if (same_summary(&entry->summary, &entry->next))
 			continue;
@@ -210,15 +213,17 @@ static bool take_found(struct derive_run *run)
 
 static bool run_rounds(struct derive_run *run)
 {
-	for (int round = 0; round < DERIVE_MAX_ROUNDS; round++) {
+	for (int round = 0; round < DERIVE_ALL_ROUNDS; round++) {
+		const bool late = round >= DERIVE_MAX_ROUNDS;
+
 		if (!list_open(run))
 			return false;
 		if (!run->n_list)
 			return true;
-		if (!run_list(run, false) || !take_uses(run))
+		if (!late && (!run_list(run, false) || !take_uses(run)))
 			return false;
-		publish(run);
-		if (!take_found(run))
+		publish(run, late);
+		if (!late && !take_found(run))
 			return false;
 	}
 	run->entries.n = 0;

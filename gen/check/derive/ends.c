@@ -16,7 +16,7 @@ static uint32_t end_wanted(const struct derive_walker *walker)
 {
 	const struct code_abi *abi = walker->abi;
 	const uint32_t general =
-	    walker->input->arch->code == CODE_S390X ? UINT16_MAX : UINT32_MAX;
+	    walker->input->arch->code == CODE_AARCH64 ? UINT32_MAX : UINT16_MAX;
 
 	if (walker->entry->origin & DERIVE_FRAGMENT)
 		return UINT32_C(1) << abi->fp;

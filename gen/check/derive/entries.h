@@ -50,7 +50,7 @@ struct derive_entries {
  * alone, else NULL. False: out of memory. */
 ATTR_MUST_CHECK bool derive_entries_add(struct derive_entries *entries, uint64_t addr,
     uint8_t origin, const struct cfi_row *row);
-/* Sorts the new entries, from index first on, and joins them with the others. */
+/* Sorts the entries, and joins those of one address. */
 void derive_entries_sort(struct derive_entries *entries);
 void derive_entries_deinit(struct derive_entries *entries); /* accepts a zeroed struct */
 

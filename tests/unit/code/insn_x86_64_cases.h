@@ -140,7 +140,7 @@ static const struct {
     {"4894", "xchg %rax, %rsp", "s=7; 7=0; 0=s"},
     {"91", "xchg %eax, %ecx", "writes 0x5"},
     {"86e0", "xchg %ah, %al", "writes 0x1"},
-    {"48870424", "xchg %rax, (%rsp)", "[7]=?; writes 0x1"},
+    {"48870424", "xchg %rax, (%rsp)", "s=[7]; [7]=0; 0=s"},
     {"83f805", "cmp $5, %eax", "compare 0,5 w4"},
     {"3cff", "cmp $-1, %al", "compare 0,-1 w1"},
     {"80fc05", "cmp $5, %ah", "flags"},
