@@ -76,8 +76,6 @@ int main(int argc, char **argv)
 	}
 	main_prepare_heap(&args);
 	eh2sframe_options_on_temporary(args.options, temporary_note, NULL);
-	if (args.verbosity >= 0)
-		eh2sframe_options_on_progress(args.options, print_progress, NULL);
 	status = run_command(&args);
 	args_deinit(&args);
 	if (!print_end(&error))

@@ -148,11 +148,6 @@ EH2SFRAME_CHECKED bool eh2sframe_options_check(
 EH2SFRAME_API void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
     void (*notify)(void *context, const char *path, bool exists), void *context);
 
-/* Sets a function that is told of progress. A proof with libdwarf takes long; meanwhile notify gets the FDEs done and
- * to do. */
-EH2SFRAME_API void eh2sframe_options_on_progress(struct eh2sframe_options *options,
-    void (*notify)(void *context, size_t done, size_t total), void *context);
-
 /* Phase 2: an open file. */
 
 struct eh2sframe_file;

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/plain.h"
@@ -73,19 +72,6 @@ bool print_lines(void *context, const char *text, size_t size)
 		size -= n;
 	}
 	return true;
-}
-
-void print_progress(void *context, size_t done, size_t total)
-{
-	static time_t last;
-	time_t now = time(NULL);
-
-	(void)context;
-	if (!isatty(STDERR_FILENO) || (now == last && done != total))
-		return;
-	last = now;
-	fprintf(stderr, "\rlibdwarf: %zu of %zu FDEs%s", done, total,
-	    done == total ? "\n" : "");
 }
 
 static bool print_engine_failed(const struct err *err, struct eh2sframe_error *error)

@@ -34,9 +34,6 @@ bool print_text(void *context, const char *text, size_t size);
  * context is a bool, false at first. */
 bool print_lines(void *context, const char *text, size_t size);
 
-/* For eh2sframe_options_on_progress: on a terminal only, and at most once a second. */
-void print_progress(void *context, size_t done, size_t total);
-
 /*
  * A file for a report. It is opened before the work: what stands against it is then found
  * while nothing has changed. Its text appears at the end. A file that is there already

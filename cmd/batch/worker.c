@@ -150,8 +150,6 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 	worker_set_signals(signals);
 	worker_close_others(
 	    fd, job->tree->start, job->sandbox ? job->sandbox->ruleset : -1);
-	/* Only the pool draws a bar. */
-	eh2sframe_options_on_progress(job->args->options, NULL, NULL);
 	ok = args_set_threads(job->args->options, job->threads, &ignored);
 	eh2sframe_options_on_temporary(
 	    job->args->options, worker_note_temporary, record->temporary);

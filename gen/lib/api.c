@@ -153,13 +153,6 @@ void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
 		options->options.watch = (struct newfile_watch){notify, context};
 }
 
-void eh2sframe_options_on_progress(struct eh2sframe_options *options,
-    void (*notify)(void *context, size_t done, size_t total), void *context)
-{
-	if (options)
-		options->options.progress = (struct progress){notify, context};
-}
-
 /* Returns a file without an image yet; NULL with err set. */
 static struct eh2sframe_file *api_file_new(
     bool all_given, const struct eh2sframe_options *options, struct err *err)

@@ -46,12 +46,6 @@ struct glob_list {
 	size_t n, cap;
 };
 
-/* Gets the FDEs done and to do, where a stage takes long. */
-struct progress {
-	void (*done)(void *context, size_t done, size_t total); /* or NULL */
-	void *context;
-};
-
 struct options {
 	uint8_t format; /* SFrame version */
 	bool format_given;
@@ -81,7 +75,6 @@ struct options {
 	char *debug_file;     /* owned; NULL: it is looked for below debug_dir */
 	char *debug_dir;      /* owned; NULL: OPTIONS_DEBUG_DIR */
 	struct newfile_watch watch;
-	struct progress progress;
 };
 
 /* Where distributions put debug files. */

@@ -54,8 +54,7 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 		     verify_own(&input, result, err);
 		if (ok && options->witness == WITNESS_LIBDWARF &&
 		    result->n_differences == 0)
-			ok = verify_libdwarf(
-			    &input, PROVE_LIBDWARF_ROWS, &options->progress, result, err);
+			ok = verify_libdwarf(&input, PROVE_LIBDWARF_ROWS, result, err);
 		if (ok && options->witness == WITNESS_CODE && result->n_differences == 0)
 			ok = prove_by_code(image, cfi_image, view, options, err);
 	}

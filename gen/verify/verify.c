@@ -329,31 +329,12 @@ static bool verify_asked(
 	    &run->result->held.skipped_bytes, err);
 }
 
-/* How many FDEs have ranges that are compared. */
-static size_t verify_n_fdes(const struct verify_witness *witness)
-{
-	const struct cfi_ranges *ranges = witness->run->in->ranges;
-	uint32_t current = UINT32_MAX;
-	size_t n = 0;
-
-	for (size_t i = 0; i < ranges->n; i++) {
-		if (!verify_is_of(witness, &ranges->list[i]) ||
-		    ranges->list[i].fde == current)
-			continue;
-		current = ranges->list[i].fde;
-		n++;
-	}
-	return n;
-}
-
 /* Our own ranges lead: so code counts once, and what libdwarf leaves out is known. */
-static bool verify_witnessed(
-    struct verify_witness *witness, const struct progress *progress, struct err *err)
+static bool verify_witnessed(struct verify_witness *witness, struct err *err)
 {
 	struct verify_run *run = witness->run;
 	const struct cfi_ranges *ranges = run->in->ranges;
 	const struct cfi_frames *frames = run->in->frames;
-	size_t done = 0, n = verify_n_fdes(witness);
 	uint32_t current = UINT32_MAX;
 
 	for (size_t i = 0; i < ranges->n; i++) {
@@ -365,8 +346,6 @@ static bool verify_witnessed(
 		if (range->fde != current) {
 			if (!verify_ask(witness, &frames->fdes[range->fde], err))
 				return false;
-			if (progress && progress->done)
-				progress->done(progress->context, ++done, n);
 		}
 		current = range->fde;
 		if (!verify_asked(witness, range, err))
@@ -376,8 +355,8 @@ static bool verify_witnessed(
 }
 
 /* Compares with one part of the CFI. */
-static bool verify_one_part(struct verify_run *run, const struct cfi_part *part,
-    size_t max_rows, const struct progress *progress, struct err *err)
+static bool verify_one_part(
+    struct verify_run *run, const struct cfi_part *part, size_t max_rows, struct err *err)
 {
 	const struct cfi_section section =
 	    cfi_section_one(&run->in->frames->section, part);
@@ -385,14 +364,14 @@ static bool verify_one_part(struct verify_run *run, const struct cfi_part *part,
 	bool ok;
 
 	witness.reader = cfi_libdwarf_new(&section, &run->in->policy->arch->cfi, err);
-	ok = witness.reader && verify_witnessed(&witness, progress, err);
+	ok = witness.reader && verify_witnessed(&witness, err);
 	free(witness.corrected.rows);
 	cfi_libdwarf_free(witness.reader);
 	return ok;
 }
 
 bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
-    const struct progress *progress, struct verify_result *result, struct err *err)
+    struct verify_result *result, struct err *err)
 {
 	const struct cfi_section *section = &input->frames->section;
 	struct verify_run run = verify_begin(input, result);
@@ -403,7 +382,7 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 	if (!sf_cursor_init(&run.cursor, input->view, err))
 		return false;
 	for (size_t i = 0; ok && i < section->n_parts; i++)
-		ok = verify_one_part(&run, &section->parts[i], max_rows, progress, err);
+		ok = verify_one_part(&run, &section->parts[i], max_rows, err);
 	sf_cursor_deinit(&run.cursor);
 	return ok;
 }

@@ -84,9 +84,9 @@ ATTR_MUST_CHECK bool verify_own(
  * is quadratic. Missing rows are not judged: what *result says of them stays, and so does
  * all that only the other comparison finds. That one comes first, and found no difference.
  * Each byte of code that it found to agree counts once: as agreed, skipped or unlisted,
- * unless it differs here. progress may be NULL.
+ * unless it differs here.
  */
 ATTR_MUST_CHECK bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
-    const struct progress *progress, struct verify_result *result, struct err *err);
+    struct verify_result *result, struct err *err);
 
 #endif

@@ -288,7 +288,6 @@ static void null_handles(void)
 	eh2sframe_check_free(NULL);
 #undef REFUSED
 	eh2sframe_options_on_temporary(NULL, NULL, NULL);
-	eh2sframe_options_on_progress(NULL, NULL, NULL);
 	eh2sframe_result_free(NULL);
 	check(!got.data && access(null, F_OK) != 0 &&
 		  !eh2sframe_result_function(NULL, 0, &function) &&

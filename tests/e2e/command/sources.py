@@ -84,14 +84,6 @@ def on_terminal(*argv):
     return child.returncode, text.decode()
 
 
-def quiet():
-    """-q shows no progress either."""
-    text = on_terminal(tool, "--witness=libdwarf", "full", "out")[1]
-    check("FDEs" in text, "progress on a terminal", text)
-    text = on_terminal(tool, "-q", "--witness=libdwarf", "full", "out")[1]
-    check(not text, "none with -q", text)
-
-
 def statuses():
     """Of each kind of file, each source and each verb: 0 where the file has the source, 1 for rows that an object's code
     should prove, 6 where there is nothing to do."""
@@ -269,7 +261,6 @@ def main():
         beyond()
         far()
         folders()
-        quiet()
         os.chdir("/")
     plan()
 
