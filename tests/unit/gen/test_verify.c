@@ -84,8 +84,7 @@ static struct verify_result verify_misread(int32_t more)
 	ck_assert_msg(verify_own(&input, &result, &err), "%s", err.text);
 	frames.fdes[0].range += (uint64_t)more;
 	if (more)
-		ck_assert_msg(
-		    verify_libdwarf(&input, 64, &result, &err), "%s", err.text);
+		ck_assert_msg(verify_libdwarf(&input, 64, &result, &err), "%s", err.text);
 	cfi_ranges_deinit(&ranges);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&sframe);
