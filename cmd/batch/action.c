@@ -12,12 +12,17 @@
 #include "base/program/print.h"
 #include "cmd/report/report.h"
 
-/* Only a conversion does not need a section, or wants none. */
+/* Verbs about a section find it themselves: a damaged one is no missing one. */
+static bool action_needs_cfi(const struct args *args)
+{
+	return args->verb == VERB_CONVERT || args->verb == VERB_CHECK ||
+	       args->verb == VERB_REPORT ||
+	       (args->reader && !strcmp(args->reader, "linux-eh-frame"));
+}
+
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file)
 {
-	bool converts = args->verb == VERB_CONVERT;
-	bool needs_cfi = args->verb == VERB_CHECK || args->verb == VERB_REPORT ||
-			 (args->reader && !strcmp(args->reader, "linux-eh-frame"));
+	const bool converts = args->verb == VERB_CONVERT;
 
 	switch (eh2sframe_file_skip(file)) {
 	case EH2SFRAME_SKIP_HAS_SFRAME:
@@ -26,17 +31,24 @@ const char *batch_action_skip(const struct args *args, const struct eh2sframe_fi
 		/* A limit of coverage fails where there is nothing to cover the code with. */
 		if (args->judge && args->verb != VERB_CHECK)
 			return NULL;
-		return converts || needs_cfi ? "no-cfi" : "no-sframe";
+		return action_needs_cfi(args) ? "no-cfi" : NULL;
 	case EH2SFRAME_SKIP_DEBUG_ONLY:
 		return "debug-only";
 	case EH2SFRAME_SKIP_LOADER:
-		if (converts)
-			return "loader";
-		break;
+		return converts ? "loader" : NULL;
 	case EH2SFRAME_SKIP_NOT:
 		break;
 	}
-	return converts || needs_cfi ? NULL : "no-sframe";
+	return NULL;
+}
+
+const char *batch_action_nothing(
+    const struct args *args, const struct eh2sframe_file *file)
+{
+	if (!action_needs_cfi(args) &&
+	    eh2sframe_file_skip(file) != EH2SFRAME_SKIP_HAS_SFRAME)
+		return "no-sframe";
+	return args->verb == VERB_REMOVE ? "other-sframe" : "no-cfi";
 }
 
 /* Adds the line that a conversion of the file alone prints, with what is to be said besides, or NULL. */

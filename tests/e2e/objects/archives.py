@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from binutils import merged
+from elf_text import sections
 from tap import check, must, plan, read, run, skip
 
 TOOL, LONG = os.path.realpath(sys.argv[1]), sys.argv[2:] == ["long"]
@@ -185,6 +186,11 @@ def hostile():
           "1 converted" in said.stdout and obj[:-9] in read("x.a"), "a damaged member", said)
     run(TOOL, "remove", "x.a", "y.a")
     check(read("y.a") == read("part.a"), "and the other one, back")
+    data = bytearray(read("right.o"))
+    struct.pack_into("<I", data, sections("right.o")[".rela.sframe"].offset + 12, 9999)
+    write("bad.a", arch + member("bad.o/", bytes(data)))
+    said = [run(TOOL, *argv) for argv in (["verify", "bad.a"], ["lint", "bad.a"], ["remove", "bad.a", "x.a"])]
+    check(all(each.returncode == 1 and each.stderr.count("\n") == 1 for each in said), "a damaged section", said)
 
 
 def trees():
