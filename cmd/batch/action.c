@@ -71,11 +71,17 @@ static bool action_line(const struct eh2sframe_result *result, const char *besid
 	return ok;
 }
 
+/* True if lists of code are told or compared. Without that they would only take memory. */
+static bool action_lists(const struct batch_job *job)
+{
+	return job->args->json_path || job->gate->path;
+}
+
 /* Makes the object of a result; with --baseline it has the changes, and may be a failure. */
 static bool action_report(const struct batch_job *job, struct eh2sframe_result *result,
     const char *besides, json_t **report, struct eh2sframe_error *error)
 {
-	*report = report_of_result(result, true, error);
+	*report = report_of_result(result, action_lists(job), error);
 	return *report &&
 	       (!job->gate->path || report_gate_judge(job->gate, *report, error)) &&
 	       (job->args->verbosity <= 0 ||
@@ -212,9 +218,7 @@ static bool action_text(const struct args *args, bool ok, const char *text, size
 static bool action_check(const struct batch_job *job, const struct eh2sframe_check *check,
     FILE *out, json_t **report, struct eh2sframe_error *error)
 {
-	const bool lists = job->args->json_path || job->gate->path;
-
-	*report = report_of_check(check, lists, error);
+	*report = report_of_check(check, action_lists(job), error);
 	return *report && eh2sframe_check_print(check, print_text, out, error) &&
 	       (job->gate->path ? report_gate_judge(job->gate, *report, error)
 				: eh2sframe_check_judge(check, error));
