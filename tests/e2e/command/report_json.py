@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -145,6 +146,10 @@ def main():
         low = run(tool, "report", "--json", "--min-coverage=100", "--min-coverage-of=text", program)
         files = schema_lib.document(low.stdout)["files"]
         check(low.returncode == 5 and [f["status"] for f in files] == [5], "coverage too low")
+        with open(side, "w", encoding="utf-8") as log:
+            print("older line", file=log, flush=True)
+            subprocess.run([tool, "report", "--json", "-o", "/dev/stdout", program], stdout=log, check=True)
+        check(open(side).read().startswith("older line\n{"), "/dev/stdout is standard output, which is not emptied")
         full = run(tool, "report", "--json", "-o", "/dev/full", program)
         check(full.returncode == 3, "no space for the report")
     plan()
