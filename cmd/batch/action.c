@@ -74,7 +74,9 @@ static bool action_line(const struct eh2sframe_result *result, const char *besid
 /* True if lists of code are told or compared. Without that they would only take memory. */
 static bool action_lists(const struct batch_job *job)
 {
-	return job->args->json_path || job->gate->path;
+	const struct args *args = job->args;
+
+	return args->json_path || args->json || args->html || job->gate->path;
 }
 
 /* Makes the object of a result; with --baseline it has the changes, and may be a failure. */

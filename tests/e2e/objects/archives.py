@@ -6,6 +6,7 @@ another version are cured. Damaged archives cost one line. TAP.
 
     archives.py EH2SFRAME [long]
 """
+import json
 import os
 import re
 import shutil
@@ -210,6 +211,8 @@ def trees():
     must(TOOL, "-q", *FORMAT, "plain.a", "here.a")
     check(read("tree/plain.a") == read("here.a") and len(os.listdir("tree")) == 2, "as alone, and nothing else")
     must(TOOL, "tree", "remove", "--objects", "tree")
+    said = [json.loads(run(TOOL, "check", "--json", path).stdout)["files"][0].keys() for path in ("f.o", "plain.a")]
+    check(said[0] == said[1] and "faults" in said[1], "check --json lists the same of a member as of an object", said)
     check(read("tree/plain.a") == read("plain.a") and read("tree/f.o") == read("f.o"), "tree remove --objects")
 
 
