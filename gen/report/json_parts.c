@@ -42,15 +42,9 @@ enum { JSON_MAX_NAME = 4096 };
 
 static json_t *json_name(const char *name)
 {
-	size_t n = strnlen(name, JSON_MAX_NAME);
-	char *cut;
-	json_t *value;
+	char *cut = strndup(name, JSON_MAX_NAME);
+	json_t *value = cut ? json_utf8(cut) : NULL;
 
-	/* Half a letter would be no text. */
-	while (n && (name[n] & 0xc0) == 0x80)
-		n--;
-	cut = strndup(name, n);
-	value = cut ? json_utf8(cut) : NULL;
 	free(cut);
 	return value;
 }
