@@ -367,12 +367,9 @@ bool eh2sframe_walk_init(
 
 	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 ||
 	    (options && !options_are_known(options)) ||
-	    __atomic_exchange_n(&taken, true, __ATOMIC_ACQ_REL))
+	    __atomic_exchange_n(&taken, true, __ATOMIC_ACQ_REL) ||
+	    pthread_atfork(begin_fork, end_fork, begin_child) != 0)
 		return false;
-	if (pthread_atfork(begin_fork, end_fork, begin_child) != 0) {
-		__atomic_store_n(&taken, false, __ATOMIC_RELEASE);
-		return false;
-	}
 	if (options)
 		walk_settings.options = *options;
 	process.memory = memory;

@@ -22,24 +22,17 @@ static bool action_needs_cfi(const struct args *args)
 
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file)
 {
-	const bool converts = args->verb == VERB_CONVERT;
+	const enum eh2sframe_skip skip = eh2sframe_file_skip(file);
 
-	switch (eh2sframe_file_skip(file)) {
-	case EH2SFRAME_SKIP_HAS_SFRAME:
-		return converts ? "has-sframe" : NULL;
-	case EH2SFRAME_SKIP_NO_CFI:
-		/* A limit of coverage fails where there is nothing to cover the code with. */
-		if (args->judge && args->verb != VERB_CHECK)
-			return NULL;
-		return action_needs_cfi(args) ? "no-cfi" : NULL;
-	case EH2SFRAME_SKIP_DEBUG_ONLY:
+	if (skip == EH2SFRAME_SKIP_DEBUG_ONLY)
 		return "debug-only";
-	case EH2SFRAME_SKIP_LOADER:
-		return converts ? "loader" : NULL;
-	case EH2SFRAME_SKIP_NOT:
-		break;
-	}
-	return NULL;
+	/* A limit of coverage fails where there is nothing to cover the code with. */
+	if (skip == EH2SFRAME_SKIP_NO_CFI && action_needs_cfi(args))
+		return args->judge && args->verb != VERB_CHECK ? NULL : "no-cfi";
+	if (args->verb == VERB_CONVERT && skip == EH2SFRAME_SKIP_HAS_SFRAME)
+		return "has-sframe";
+	return args->verb == VERB_CONVERT && skip == EH2SFRAME_SKIP_LOADER ? "loader"
+									   : NULL;
 }
 
 const char *batch_action_nothing(
