@@ -23,17 +23,6 @@
 #include "cmd/run_internal.h"
 
 /* A device or pipe cannot appear whole or not at all, and nothing could be proven there. */
-static bool run_is_stdout(const char *out)
-{
-	struct stat x, y;
-
-	if (!strcmp(out, "-") || !strcmp(out, "/dev/stdout"))
-		return true;
-	return stat(out, &x) == 0 && fstat(STDOUT_FILENO, &y) == 0 &&
-	       !S_ISREG(x.st_mode) && !S_ISDIR(x.st_mode) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
-}
-
 static int run_refuse_stdout(const char *out)
 {
 	struct eh2sframe_error error = {EH2SFRAME_USAGE,
@@ -307,7 +296,7 @@ static int run_pair_at(const struct args *args)
 	struct stat st;
 	int status;
 
-	if (run_is_stdout(out))
+	if (print_is_stdout(out))
 		return run_refuse_stdout(out);
 	if (stat(out, &st) != 0 || !S_ISDIR(st.st_mode))
 		return run_pair(args);

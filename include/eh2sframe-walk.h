@@ -15,10 +15,12 @@
  *   there. A damaged section ends a walk with a reason, or gives wrong frames; it does no
  *   other harm.
  * - A file may not be unmapped by dlclose(3) while a thread has frames in it.
- * - eh2sframe_walk_init, _refresh, _add and _remove wait for each other by a lock. The library
+ * - No handler may leave the walk that it interrupted, or its own, by longjmp(3): changes of the
+ *   tables wait for its end. A thread that changes them is cancelled only behind that.
+ * - eh2sframe_walk_refresh, _add and _remove wait for each other by a lock. The library
  *   never waits for dlopen(3) or dlclose(3) while it has the lock, so constructors and
  *   destructors of files may call all functions. A callback of dl_iterate_phdr(3) may not call
- *   these four.
+ *   these three, or eh2sframe_walk_init.
  * - fork(2) waits for that lock, too, and the child may use all functions. A signal handler
  *   calls _Fork(3) instead. After _Fork and vfork(2) the child may walk, but not refresh, add
  *   or remove.
@@ -282,7 +284,7 @@ struct eh2sframe_walk_options {
  * caller's and stays in use until the process ends; EH2SFRAME_WALK_MEMORY is enough for most
  * programs. A larger one has room for more indexes. Then it calls eh2sframe_walk_refresh.
  * options are copied; NULL means the defaults, by which only files with a section have rows. false: size is below 64 KiB, memory is not
- * aligned to 64 bytes, struct_size is too small, an earlier call succeeded, or options ask
+ * aligned to 64 bytes, struct_size is too small, an earlier call succeeded or is under way, or options ask
  * for what this version does not know: a reserved byte, or one behind the members, is not 0.
  */
 enum { EH2SFRAME_WALK_MEMORY = 1 << 20 };

@@ -455,7 +455,7 @@ EH2SFRAME_API uint64_t eh2sframe_result_count(
 /*
  * Writes a result as a JSON object, with the status that its file ended with: a member of "files" under JSON REPORT
  * in eh2sframe-report(5). details: also what the file is, its sections, the rule of each gap and code without CFI,
- * for which it reads the CFI and the symbols again. It is written piece by piece, so that it takes no memory.
+ * for which it reads the CFI and the symbols again, and which stays in the result. It is written piece by piece, so that it takes no memory.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_json(struct eh2sframe_result *result,
     bool details, enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,

@@ -207,8 +207,10 @@ static bool is_from_start(const struct files *files, const struct walk_file *fil
 	/* musl never unmaps a file. */
 	return true;
 #endif
-	return file->path[0] == 0 || header == getauxval(AT_SYSINFO_EHDR) ||
-	       header == getauxval(AT_BASE) || is_kept(files, file);
+	/* The kernel says 0 where it loaded no interpreter. */
+	return file->path[0] == 0 || is_kept(files, file) ||
+	       (header && (header == getauxval(AT_SYSINFO_EHDR) ||
+			      header == getauxval(AT_BASE)));
 }
 
 static int collect_file(struct dl_phdr_info *info, size_t size, void *context)

@@ -42,6 +42,8 @@ static struct {
 struct walk_settings walk_settings;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Of the thread that has the lock, which must not end with it. */
+static int cancel_state;
 /* Forks that wait for the lock. A thread that changes the tables again and again lets them go first. */
 static unsigned int forks;
 
@@ -140,14 +142,18 @@ static bool begin_writing(void)
 	while (__atomic_load_n(&forks, __ATOMIC_RELAXED) > 0)
 		sched_yield();
 	pthread_mutex_lock(&lock);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	writes_here = true;
 	return true;
 }
 
 static void end_writing(void)
 {
+	const int state = cancel_state;
+
 	writes_here = false;
 	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(state, NULL);
 }
 
 void *walk_memory(size_t size, size_t align)
@@ -355,11 +361,13 @@ static bool options_are_known(const struct eh2sframe_walk_options *options)
 bool eh2sframe_walk_init(
     void *memory, size_t size, const struct eh2sframe_walk_options *options)
 {
+	static bool taken;
 	struct walk_range *ranges[2];
 	size_t n_entries = power_of_2_up_to(size / CACHE_SHARE / sizeof(uint64_t[2]));
 
-	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 || process.published ||
+	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 ||
 	    (options && !options_are_known(options)) ||
+	    __atomic_exchange_n(&taken, true, __ATOMIC_ACQ_REL) ||
 	    pthread_atfork(begin_fork, end_fork, begin_child) != 0)
 		return false;
 	if (options)

@@ -109,18 +109,31 @@ static bool print_create(struct print_out *out, const struct newfile_watch *watc
 	return false;
 }
 
-/* Reports are text: a program of that name was named by mistake. */
-static bool print_is_elf(const char *path)
+/* Reports are text: a program or archive of that name was named by mistake. */
+static bool print_is_input(const char *path)
 {
-	char magic[SELFMAG];
+	char magic[8] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool is;
 
 	if (fd < 0)
 		return false;
-	is = read(fd, magic, SELFMAG) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+	is = read(fd, magic, sizeof(magic)) == sizeof(magic) &&
+	     (!memcmp(magic, ELFMAG, SELFMAG) || !memcmp(magic, "!<arch>\n", 8) ||
+		 !memcmp(magic, "!<thin>\n", 8));
 	close(fd);
 	return is;
+}
+
+bool print_is_stdout(const char *path)
+{
+	struct stat x, y;
+
+	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+		return true;
+	return stat(path, &x) == 0 && fstat(STDOUT_FILENO, &y) == 0 &&
+	       !S_ISREG(x.st_mode) && !S_ISDIR(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
 }
 
 bool print_open(
@@ -131,7 +144,7 @@ bool print_open(
 	int fd;
 
 	*out = (struct print_out){.file = stdout};
-	if (!path || !strcmp(path, "-"))
+	if (!path || print_is_stdout(path))
 		return print_can(error);
 	/* Ignores SIGPIPE, or nothing would take the new file away when standard error is a pipe
 	 * without a reader. */
@@ -139,9 +152,10 @@ bool print_open(
 	*out = (struct print_out){.path = path};
 	if (lstat(path, &st) < 0 && errno == ENOENT)
 		return print_create(out, noted ? &watch : NULL, error);
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && print_is_elf(path))
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && print_is_input(path))
 		return cmd_fail(error, EH2SFRAME_USAGE,
-		    "is an ELF file, which a report would replace; give another name");
+		    "is an ELF file or an archive, which a report would replace; give "
+		    "another name");
 	/* Opens whatever is there: a pipe, a device, a file whose directory allows no other. */
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 	return print_stream(fd, out, error);

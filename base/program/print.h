@@ -37,7 +37,7 @@ bool print_lines(void *context, const char *text, size_t size);
 /*
  * A file for a report. It is opened before the work: what stands against it is then found
  * while nothing has changed. Its text appears at the end. A file that is there already
- * stays the same file, unless it is an ELF file, which no report replaces. A new one appears
+ * stays the same file, unless it is an ELF file or an archive, which no report replaces. A new one appears
  * complete or not at all.
  */
 struct print_out {
@@ -46,8 +46,11 @@ struct print_out {
 	struct newfile fresh; /* of a new one */
 };
 
+/* True for "-", and for names of the same device or pipe. */
+bool print_is_stdout(const char *path);
+
 /*
- * Opens a file for writing; NULL and "-" are standard output. noted: a signal that ends
+ * Opens a file for writing; NULL and what print_is_stdout are standard output. noted: a signal that ends
  * the program removes what is not complete; else the caller calls print_close then.
  */
 ATTR_MUST_CHECK bool print_open(

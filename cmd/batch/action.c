@@ -12,31 +12,36 @@
 #include "base/program/print.h"
 #include "cmd/report/report.h"
 
-/* Only a conversion does not need a section, or wants none. */
+/* Verbs about a section find it themselves: a damaged one is no missing one. */
+static bool action_needs_cfi(const struct args *args)
+{
+	return args->verb == VERB_CONVERT || args->verb == VERB_CHECK ||
+	       args->verb == VERB_REPORT ||
+	       (args->reader && !strcmp(args->reader, "linux-eh-frame"));
+}
+
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file)
 {
-	bool converts = args->verb == VERB_CONVERT;
-	bool needs_cfi = args->verb == VERB_CHECK || args->verb == VERB_REPORT ||
-			 (args->reader && !strcmp(args->reader, "linux-eh-frame"));
+	const enum eh2sframe_skip skip = eh2sframe_file_skip(file);
 
-	switch (eh2sframe_file_skip(file)) {
-	case EH2SFRAME_SKIP_HAS_SFRAME:
-		return converts ? "has-sframe" : NULL;
-	case EH2SFRAME_SKIP_NO_CFI:
-		/* A limit of coverage fails where there is nothing to cover the code with. */
-		if (args->judge && args->verb != VERB_CHECK)
-			return NULL;
-		return converts || needs_cfi ? "no-cfi" : "no-sframe";
-	case EH2SFRAME_SKIP_DEBUG_ONLY:
+	if (skip == EH2SFRAME_SKIP_DEBUG_ONLY)
 		return "debug-only";
-	case EH2SFRAME_SKIP_LOADER:
-		if (converts)
-			return "loader";
-		break;
-	case EH2SFRAME_SKIP_NOT:
-		break;
-	}
-	return converts || needs_cfi ? NULL : "no-sframe";
+	/* A limit of coverage fails where there is nothing to cover the code with. */
+	if (skip == EH2SFRAME_SKIP_NO_CFI && action_needs_cfi(args))
+		return args->judge && args->verb != VERB_CHECK ? NULL : "no-cfi";
+	if (args->verb == VERB_CONVERT && skip == EH2SFRAME_SKIP_HAS_SFRAME)
+		return "has-sframe";
+	return args->verb == VERB_CONVERT && skip == EH2SFRAME_SKIP_LOADER ? "loader"
+									   : NULL;
+}
+
+const char *batch_action_nothing(
+    const struct args *args, const struct eh2sframe_file *file)
+{
+	if (!action_needs_cfi(args) &&
+	    eh2sframe_file_skip(file) != EH2SFRAME_SKIP_HAS_SFRAME)
+		return "no-sframe";
+	return args->verb == VERB_REMOVE ? "other-sframe" : "no-cfi";
 }
 
 /* Adds the line that a conversion of the file alone prints, with what is to be said besides, or NULL. */
@@ -59,11 +64,19 @@ static bool action_line(const struct eh2sframe_result *result, const char *besid
 	return ok;
 }
 
+/* True if lists of code are told or compared. Without that they would only take memory. */
+static bool action_lists(const struct batch_job *job)
+{
+	const struct args *args = job->args;
+
+	return args->json_path || args->json || args->html || job->gate->path;
+}
+
 /* Makes the object of a result; with --baseline it has the changes, and may be a failure. */
 static bool action_report(const struct batch_job *job, struct eh2sframe_result *result,
     const char *besides, json_t **report, struct eh2sframe_error *error)
 {
-	*report = report_of_result(result, true, error);
+	*report = report_of_result(result, action_lists(job), error);
 	return *report &&
 	       (!job->gate->path || report_gate_judge(job->gate, *report, error)) &&
 	       (job->args->verbosity <= 0 ||
@@ -200,9 +213,7 @@ static bool action_text(const struct args *args, bool ok, const char *text, size
 static bool action_check(const struct batch_job *job, const struct eh2sframe_check *check,
     FILE *out, json_t **report, struct eh2sframe_error *error)
 {
-	const bool lists = job->args->json_path || job->gate->path;
-
-	*report = report_of_check(check, lists, error);
+	*report = report_of_check(check, action_lists(job), error);
 	return *report && eh2sframe_check_print(check, print_text, out, error) &&
 	       (job->gate->path ? report_gate_judge(job->gate, *report, error)
 				: eh2sframe_check_judge(check, error));

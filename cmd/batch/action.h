@@ -10,6 +10,9 @@
 
 /* Returns the word of the report for why there is nothing to do; NULL when there is something. */
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file);
+/* As batch_action_skip, where the work on the file came to nothing. */
+const char *batch_action_nothing(
+    const struct args *args, const struct eh2sframe_file *file);
 
 /* Makes the object of a file in the JSON report, of a result or, without one, of a file that is
  * restored. The caller owns it, even after a failure. */

@@ -34,13 +34,13 @@ static json_t *archive_object(
 		    work->job, file, &work->bytes, &work->size, &report, error);
 	else if (ok)
 		ok = batch_action_look(work->job, file, &report, error);
+	if (file && !skip && !ok && error->status == EH2SFRAME_NOTHING)
+		skip = batch_action_nothing(args, file);
 	eh2sframe_close(file);
 	if (ok)
 		return report_file_done(report, name, NULL);
 	eh2sframe_free(work->bytes);
 	work->bytes = NULL;
-	if (args->verb == VERB_REMOVE && error->status == EH2SFRAME_NOTHING)
-		skip = "other-sframe";
 	object = error->status == EH2SFRAME_NO_MEMORY || error->status == EH2SFRAME_USAGE
 		     ? NULL
 		     : batch_file_outcome(work->job, name, skip, error, report);

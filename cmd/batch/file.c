@@ -178,8 +178,6 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	/* A failure has no line of a result. */
 	if (!ok)
 		json_object_del(made->report, "text");
-	if (!ok && late && error->status == EH2SFRAME_NOTHING)
-		made->skip = "other-sframe";
 	return ok;
 }
 
@@ -302,6 +300,8 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 	made->skip = open ? batch_action_skip(args, open) : NULL;
 	if (open && !made->skip)
 		ok = file_act(job, file, open, made, error);
+	if (open && !made->skip && !ok && error->status == EH2SFRAME_NOTHING)
+		made->skip = batch_action_nothing(args, open);
 	eh2sframe_close(open);
 	if (open && made->skip && (args->json_path || args->baseline))
 		ok = file_again(job, file, made, error);
@@ -337,8 +337,6 @@ static json_t *file_failure(
 json_t *batch_file_outcome(const struct batch_job *job, const char *path,
     const char *skip, struct eh2sframe_error *error, const json_t *report)
 {
-	if (!skip && error->status == EH2SFRAME_NOTHING)
-		skip = "no-cfi";
 	if (skip && (!strcmp(skip, "no-cfi") || !strcmp(skip, "debug-only")) &&
 	    !report_gate_judge_bare(job->gate, path, error))
 		skip = NULL;

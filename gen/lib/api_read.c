@@ -200,8 +200,7 @@ uint64_t eh2sframe_result_count(
 	case EH2SFRAME_COUNT_COVERED_BYTES:
 		return report->coverage.covered_bytes;
 	case EH2SFRAME_COUNT_EH_FRAME_SIZE:
-		return report->input->sources.list[SOURCE_EH_FRAME].size +
-		       report->input->sources.section.gaps;
+		return report->input->sources.list[SOURCE_EH_FRAME].size;
 	case EH2SFRAME_COUNT_EH_FRAME_HDR_SIZE:
 		return report->input->sources.hdr_size;
 	case EH2SFRAME_COUNT_SECTION_SIZE:

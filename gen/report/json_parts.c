@@ -37,6 +37,18 @@ json_t *report_json_place(const struct image *image, uint64_t addr)
 	return json_utf8(object_where(image, addr, where));
 }
 
+/* Names stand in each gap, so that a long one would add up. */
+enum { JSON_MAX_NAME = 4096 };
+
+static json_t *json_name(const char *name)
+{
+	char *cut = strndup(name, JSON_MAX_NAME);
+	json_t *value = cut ? json_utf8(cut) : NULL;
+
+	free(cut);
+	return value;
+}
+
 json_t *report_json_named(json_t *object, const struct symbols *symbols, uint64_t pc)
 {
 	const struct symbol *symbol = symbols_find(symbols, pc);
@@ -49,10 +61,10 @@ json_t *report_json_named(json_t *object, const struct symbols *symbols, uint64_
 	}
 	if (object && name)
 		object = report_json_kept(
-		    object, json_object_set_new(object, "name", json_utf8(name)));
+		    object, json_object_set_new(object, "name", json_name(name)));
 	if (object && name && strcmp(name, symbol->name) != 0)
 		object = report_json_kept(object,
-		    json_object_set_new(object, "symbol", json_utf8(symbol->name)));
+		    json_object_set_new(object, "symbol", json_name(symbol->name)));
 	free(name);
 	return object;
 }

@@ -264,14 +264,25 @@ static bool details_eh_frame(
 	return false;
 }
 
-bool report_details_make(
+static void details_deinit(struct report *report)
+{
+	struct report_details *details = &report->details;
+
+	for (size_t i = 0; details->gaps && i < report->coverage.n_gaps; i++)
+		free(details->gaps[i].rule);
+	free(details->gaps);
+	free(details->sections);
+	free(details->stretches);
+	symbols_deinit(&details->symbols);
+	*details = (struct report_details){0};
+}
+
+static bool details_make(
     const struct options *options, struct report *report, struct err *err)
 {
 	const struct image *image = report->input->policy.image;
 	struct report_details *details = &report->details;
 
-	if (details->made)
-		return true;
 	details->made = true;
 	details->kind = details_kind(image);
 	details_producers(image, details);
@@ -286,16 +297,13 @@ bool report_details_make(
 	       details_gaps(image, options, report, err);
 }
 
-static void details_deinit(struct report *report)
+bool report_details_make(
+    const struct options *options, struct report *report, struct err *err)
 {
-	struct report_details *details = &report->details;
-
-	for (size_t i = 0; details->gaps && i < report->coverage.n_gaps; i++)
-		free(details->gaps[i].rule);
-	free(details->gaps);
-	free(details->sections);
-	free(details->stretches);
-	symbols_deinit(&details->symbols);
+	if (report->details.made || details_make(options, report, err))
+		return true;
+	details_deinit(report);
+	return false;
 }
 
 void report_deinit(struct report *report)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * here N [PLUGIN [kept]]: walks of this process in all places where a program can be interrupted,
+ * here N [PLUGIN [kept|gone]]: walks of this process in all places where a program can be interrupted,
  * each beside libgcc's: the same PCs, and from signals the same SPs. N is how often the tests are
  * done that wait for chances. PLUGIN is a library with a section, for dlopen. kept: only what differs when no file is
- * ever unmapped.
+ * ever unmapped. gone: only a walk of code that is unmapped.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -276,6 +276,34 @@ static bool rows_and_fork(void *context, struct eh2sframe_walk_module *module)
 }
 #endif
 
+enum { N_INITS = 8 };
+static pthread_barrier_t inits;
+static void *init_memory;
+static int n_inits;
+
+/* All of them are cancelled meanwhile, which no later change of the tables may notice. */
+static void *init(void *options)
+{
+	pthread_barrier_wait(&inits);
+	pthread_cancel(pthread_self());
+	if (eh2sframe_walk_init(init_memory, MEMORY_SIZE, options))
+		__atomic_fetch_add(&n_inits, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static bool init_once(void *memory, struct eh2sframe_walk_options *options)
+{
+	pthread_t threads[N_INITS];
+
+	init_memory = memory;
+	pthread_barrier_init(&inits, NULL, N_INITS);
+	for (int i = 0; i < N_INITS; i++)
+		pthread_create(&threads[i], NULL, init, options);
+	for (int i = 0; i < N_INITS; i++)
+		pthread_join(threads[i], NULL);
+	return n_inits == 1;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned char *memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
@@ -302,13 +330,12 @@ int main(int argc, char **argv)
 		    !eh2sframe_walk_init(memory, MEMORY_SIZE, &later.options),
 	    "what a later version may ask for is refused");
 	options.reserved[5] = 0;
-	options.keep_loaded = argc > 3;
+	options.keep_loaded = argc > 3 && !strcmp(argv[3], "kept");
 #ifdef HERE_ROWS
 	options.rows = rows_and_fork;
 #endif
-	here_ok(eh2sframe_walk_init(memory, MEMORY_SIZE, &options) &&
-		    eh2sframe_walk_refresh() > 0,
-	    "files have rows");
+	here_ok(init_once(memory, &options) && eh2sframe_walk_refresh() > 0,
+	    "one of several threads gives the library its memory, and files have rows");
 #ifdef HERE_ROWS
 	here_ok(n_forked > 1 && n_good == n_forked,
 	    "rows are found by a function that forks");
@@ -317,7 +344,7 @@ int main(int argc, char **argv)
 #endif
 #ifndef HERE_CALM
 	if (argc > 3) {
-		test_kept(argv[2]);
+		(options.keep_loaded ? test_kept : test_gone)(argv[2]);
 		return here_end();
 	}
 #endif

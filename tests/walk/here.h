@@ -67,6 +67,7 @@ void test_random(unsigned long n);
 void test_threads(unsigned long n);
 void test_files(unsigned long n, const char *plugin);
 void test_kept(const char *plugin);
+void test_gone(const char *plugin);
 void plugin_begins(void);
 
 #endif

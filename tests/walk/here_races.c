@@ -372,6 +372,21 @@ void test_files(unsigned long n, const char *plugin)
 	    "a file that comes and goes");
 }
 
+void test_gone(const char *plugin)
+{
+	uint64_t stack[64] = {0};
+	void *handle = dlopen(plugin, RTLD_NOW);
+	struct eh2sframe_walk_frame frame = {
+	    .pc = (uintptr_t)dlsym(handle, "plugin_call"),
+	    .sp = (uintptr_t)stack,
+	    .flags = EH2SFRAME_WALK_FRAME_EXACT};
+
+	eh2sframe_walk_refresh();
+	dlclose(handle);
+	here_ok(eh2sframe_walk_next(&frame) == EH2SFRAME_WALK_WHY_NO_MODULE,
+	    "a file that was unmapped is no known file");
+}
+
 /* Acts as the constructor of a library with code of its own: plugin.c calls it while the loader holds its
  * lock. */
 void plugin_begins(void)

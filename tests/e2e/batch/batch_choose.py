@@ -6,11 +6,13 @@
 """
 
 import os
+import struct
 import subprocess
 import sys
 
 import schema_lib
 from batch_lib import copy, digest, picture, remove, run, scratch, strays
+from elf_text import sections
 from tap import check, plan
 
 TOOL = os.path.realpath(sys.argv[1])
@@ -210,6 +212,16 @@ def test_look():
     )
     quiet = run(TOOL, "tree", "verify", "-q", "l")
     check(quiet.status == 4 and quiet.err == got.err, "-q", quiet)
+    # A section that cannot be read is not a missing one.
+    os.makedirs("d")
+    run(TOOL, "-q", "/bin/ls", "d/ls")
+    with open("d/ls", "r+b") as file:
+        data = file.read()
+        file.seek(data.rindex(struct.pack("<QQ", *sections("d/ls")[".sframe"][1:3])) + 8)
+        file.write(struct.pack("<Q", 1 << 40))
+    for verb in ("verify", "lint", "remove"):
+        single, got = run(TOOL, verb, "d/ls", *["new"] * (verb == "remove")), run(TOOL, "tree", verb, "d")
+        check(got.status == single.status == 1 and got.err == single.err, f"{verb}: a damaged section", f"{got}\n{single}")
     run(TOOL, "-q", "--refresh", "--no-pcrel", "l/bin/ls", "l/bin/ls")
     single = run(TOOL, "lint", "--for=linux-user", "l/bin/ls")
     got = run(TOOL, "tree", "lint", "--for=linux-user", "--include=ls", "l")

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -59,6 +60,22 @@ def huge(tool, program, work):
               f"and a table of {len(files)} files has no negative share", made.stdout)
 
 
+def long_name(tool, work):
+    """A name that each gap of its function repeats."""
+    name, tree, report = "f" * 30000, os.path.join(work, "long"), os.path.join(work, "long.json")
+    os.mkdir(tree)
+    with open(tree + ".s", "w", encoding="utf-8") as file:
+        file.write(f".globl {name}\n.type {name},@function\n{name}: .cfi_startproc\n" +
+                   "nop\n.cfi_def_cfa %r10, 16\nnop\n.cfi_def_cfa %rsp, 8\n" * 4000 + f".cfi_endproc\n.size {name},.-{name}\n")
+    must("gcc", "-shared", "-nostdlib", "-o", f"{tree}/long.so", tree + ".s")
+    pid = os.posix_spawn(tool, [tool, "tree", "convert", "-q", tree], os.environ)
+    _, status, used = os.wait4(pid, 0)
+    check(status == 0 and used.ru_maxrss < 100000, "a tree needs no memory for lists that nobody asked for", (status, used.ru_maxrss))
+    made = run(tool, "tree", "report", "--json", "-o", report, tree)
+    names = {gap["name"] for gap in schema_lib.read(report)["files"][0]["gaps"]}
+    check(made.returncode == 0 and names == {"f" * 4096}, "a long name is cut", made.stderr)
+
+
 def later(tool):
     """A report of version 3 covers more by just what that of version 2 says of its gaps."""
     file = must("gcc", "-print-file-name=libc.so.6").strip()
@@ -88,6 +105,7 @@ def main():
             "method",
         )
         huge(tool, program, work)
+        long_name(tool, work)
         later(tool)
         gaps = sum(g["size"] for g in file["gaps"])
         refused = sum(r["bytes"] for r in file["refused"].values())
@@ -128,6 +146,10 @@ def main():
         low = run(tool, "report", "--json", "--min-coverage=100", "--min-coverage-of=text", program)
         files = schema_lib.document(low.stdout)["files"]
         check(low.returncode == 5 and [f["status"] for f in files] == [5], "coverage too low")
+        with open(side, "w", encoding="utf-8") as log:
+            print("older line", file=log, flush=True)
+            subprocess.run([tool, "report", "--json", "-o", "/dev/stdout", program], stdout=log, check=True)
+        check(open(side).read().startswith("older line\n{"), "/dev/stdout is standard output, which is not emptied")
         full = run(tool, "report", "--json", "-o", "/dev/full", program)
         check(full.returncode == 3, "no space for the report")
     plan()

@@ -6,6 +6,7 @@ another version are cured. Damaged archives cost one line. TAP.
 
     archives.py EH2SFRAME [long]
 """
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import sys
 import tempfile
 
 from binutils import merged
+from elf_text import sections
 from tap import check, must, plan, read, run, skip
 
 TOOL, LONG = os.path.realpath(sys.argv[1]), sys.argv[2:] == ["long"]
@@ -185,6 +187,11 @@ def hostile():
           "1 converted" in said.stdout and obj[:-9] in read("x.a"), "a damaged member", said)
     run(TOOL, "remove", "x.a", "y.a")
     check(read("y.a") == read("part.a"), "and the other one, back")
+    data = bytearray(read("right.o"))
+    struct.pack_into("<I", data, sections("right.o")[".rela.sframe"].offset + 12, 9999)
+    write("bad.a", arch + member("bad.o/", bytes(data)))
+    said = [run(TOOL, *argv) for argv in (["verify", "bad.a"], ["lint", "bad.a"], ["remove", "bad.a", "x.a"])]
+    check(all(each.returncode == 1 and each.stderr.count("\n") == 1 for each in said), "a damaged section", said)
 
 
 def trees():
@@ -204,6 +211,8 @@ def trees():
     must(TOOL, "-q", *FORMAT, "plain.a", "here.a")
     check(read("tree/plain.a") == read("here.a") and len(os.listdir("tree")) == 2, "as alone, and nothing else")
     must(TOOL, "tree", "remove", "--objects", "tree")
+    said = [json.loads(run(TOOL, "check", "--json", path).stdout)["files"][0].keys() for path in ("f.o", "plain.a")]
+    check(said[0] == said[1] and "faults" in said[1], "check --json lists the same of a member as of an object", said)
     check(read("tree/plain.a") == read("plain.a") and read("tree/f.o") == read("f.o"), "tree remove --objects")
 
 
