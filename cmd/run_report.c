@@ -199,7 +199,7 @@ int run_report(const struct args *args)
 	status = run_each(
 	    args, &output, args->verb == VERB_CHECK ? run_check_one : run_report_one);
 	if (output.lines)
-		report_table_print(&output.table, args->top, output.text);
+		report_table_print(&output.table, output.text);
 	if (output.files ? !report_files_end(&files, &error)
 			 : !print_close(&out, true, &error))
 		status = print_worse(status, print_error(out.path, &error));

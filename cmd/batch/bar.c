@@ -60,17 +60,6 @@ static void batch_bar_draw(struct batch_bar *bar, char *line)
 	bar->drawn = true;
 }
 
-void batch_bar_listing(struct batch_bar *bar, uint64_t n_elf, uint64_t n_others)
-{
-	char line[BATCH_BAR_MAX];
-
-	if (!batch_bar_due(bar))
-		return;
-	snprintf(line, sizeof(line), "looking for ELF files: %" PRIu64 " of %" PRIu64,
-	    n_elf, n_elf + n_others);
-	batch_bar_draw(bar, line);
-}
-
 void batch_bar_working(struct batch_bar *bar)
 {
 	char line[BATCH_BAR_MAX];

@@ -17,8 +17,6 @@ struct batch_bar {
 
 /* Shown on a terminal, unless the user wants quiet. */
 void batch_bar_init(struct batch_bar *bar, bool quiet);
-/* Call it while the tree is listed; it draws a few times a second. */
-void batch_bar_listing(struct batch_bar *bar, uint64_t n_elf, uint64_t n_others);
 /* Call it while files are converted; it draws the counts in bar a few times a second. */
 void batch_bar_working(struct batch_bar *bar);
 /* Call it before anything else is printed, and at the end. */

@@ -306,7 +306,7 @@ static void batch_print(struct batch_run *run)
 		print_start(&run->out);
 	batch_print_files(run, done, out);
 	if (args_has_table(args)) {
-		report_table_print(&run->table, args->top, out);
+		report_table_print(&run->table, out);
 	} else if (args->verbosity >= 0) {
 		if (run->archive)
 			plain_print(run->archive->path, out), fputs(": ", out);
@@ -360,7 +360,7 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 	run->where = NULL;
 	if (run->archive)
 		return batch_work_archive(run, err);
-	if (!batch_tree_list(&run->tree, args, &run->bar, err))
+	if (!batch_tree_list(&run->tree, args, err))
 		return false;
 	batch_bar_erase(&run->bar);
 	if (batch_signal)

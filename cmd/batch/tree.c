@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "cmd/batch/bar.h"
 #include "cmd/batch/globs.h"
 #include "cmd/batch/module.h"
 
@@ -264,7 +263,7 @@ static void batch_keep_near(struct batch_tree *tree, uint32_t index, int fd)
 	tree->near_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static bool batch_list_dir(struct batch_tree *tree, uint32_t index, struct batch_bar *bar)
+static bool batch_list_dir(struct batch_tree *tree, uint32_t index)
 {
 	struct eh2sframe_error why;
 	int fd = batch_tree_open_dir(tree, index, &why);
@@ -284,7 +283,6 @@ static bool batch_list_dir(struct batch_tree *tree, uint32_t index, struct batch
 	while (ok && !batch_signal && (entry = readdir(stream))) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			ok = batch_add_entry(tree, dirfd(stream), index, entry->d_name);
-		batch_bar_listing(bar, tree->n_names, tree->n_others);
 		errno = 0;
 	}
 	if (ok && errno) {
@@ -360,8 +358,8 @@ static bool batch_name_path(struct batch_tree *tree, const char *path)
 	return dir.path && batch_enter_dir(tree, &dir) != BATCH_NO_DIR;
 }
 
-bool batch_tree_list(struct batch_tree *tree, const struct args *args,
-    struct batch_bar *bar, struct eh2sframe_error *err)
+bool batch_tree_list(
+    struct batch_tree *tree, const struct args *args, struct eh2sframe_error *err)
 {
 	size_t next = 0;
 
@@ -376,7 +374,7 @@ bool batch_tree_list(struct batch_tree *tree, const struct args *args,
 		/* Directories found below are appended, until there are no more. */
 		for (; next < tree->n_dirs && !batch_signal; next++)
 			if (tree->dirs[next].listed &&
-			    !batch_list_dir(tree, (uint32_t)next, bar))
+			    !batch_list_dir(tree, (uint32_t)next))
 				return cmd_fail_nomem(err);
 	}
 	batch_keep_near(tree, 0, -1);

@@ -64,8 +64,6 @@ struct batch_fault {
 	struct eh2sframe_error err;
 };
 
-struct batch_bar;
-
 struct batch_tree {
 	struct batch_dir *dirs;
 	size_t n_dirs, cap_dirs;
@@ -93,8 +91,8 @@ struct batch_tree {
  * false means that memory ran out. When a signal came (batch_signal) the tree is
  * incomplete. Free it with batch_tree_deinit in any case.
  */
-ATTR_MUST_CHECK bool batch_tree_list(struct batch_tree *tree, const struct args *args,
-    struct batch_bar *bar, struct eh2sframe_error *err);
+ATTR_MUST_CHECK bool batch_tree_list(
+    struct batch_tree *tree, const struct args *args, struct eh2sframe_error *err);
 void batch_tree_deinit(struct batch_tree *tree);
 
 /* Opens a directory that was listed; -1 with err when it is gone or was replaced. */

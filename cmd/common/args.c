@@ -175,8 +175,6 @@ static bool args_own(struct args *args, enum option_id id, const char *value,
 	case OPTION_FUNCTIONS:
 		args->functions = true;
 		return true;
-	case OPTION_TOP:
-		return args_set_top(value, &args->top, error);
 	case OPTION_REPORT_FILE:
 		return args_set_path("--report-file", value, &args->json_path, error);
 	case OPTION_SANDBOX:
@@ -197,9 +195,6 @@ static const char *args_wrong(const struct args *args)
 		return "give --json or --html, not both";
 	if (args->functions && (args->json || args->html))
 		return "--functions goes with text; --json and --html list all of them";
-	if (args->top && !args_has_table(args))
-		return "--top goes with the table of several files, which --functions, "
-		       "-v, --json and --html replace";
 	if (args->debug_file && args->n_paths > 1 && args->verb != VERB_CONVERT &&
 	    args->verb != VERB_SECTION)
 		return "--debug-file is for one program; give --debug-dir for several";

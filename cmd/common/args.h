@@ -48,7 +48,6 @@ struct args {
 	bool json;		   /* --json */
 	bool html;		   /* --html */
 	bool functions;		   /* --functions */
-	size_t top;		   /* --top=N; 0: all */
 	const char *baseline;	   /* --baseline=FILE, or NULL */
 	enum args_sandbox sandbox;
 	struct args_list include, exclude; /* globs */
@@ -85,8 +84,6 @@ bool args_set_path(const char *option, const char *value, const char **path,
     struct eh2sframe_error *error);
 /* The value of --address. */
 bool args_set_address(const char *text, uint64_t *out, struct eh2sframe_error *error);
-/* The value of --top. */
-bool args_set_top(const char *text, size_t *top, struct eh2sframe_error *error);
 /* The value of --sandbox, NULL without one. */
 bool args_set_sandbox(
     struct args *args, const char *value, struct eh2sframe_error *error);

@@ -45,20 +45,6 @@ bool args_set_address(const char *text, uint64_t *out, struct eh2sframe_error *e
 	return true;
 }
 
-bool args_set_top(const char *text, size_t *top, struct eh2sframe_error *error)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || !isdigit((unsigned char)text[0]) || *end || !value)
-		return cmd_fail(error, EH2SFRAME_USAGE,
-		    "--top=%s: give a number of files, such as 20", text);
-	*top = value;
-	return true;
-}
-
 bool args_has_table(const struct args *args)
 {
 	return args->verb == VERB_REPORT && !args->json && !args->html &&

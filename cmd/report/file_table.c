@@ -88,24 +88,21 @@ static void table_line(const struct report_row *row, FILE *out)
 	    report_code_uncovered(&row->code), row->gaps, row->sframe);
 }
 
-void report_table_print(struct report_table *table, size_t top, FILE *out)
+void report_table_print(struct report_table *table, FILE *out)
 {
 	struct report_row total;
 	const size_t n = table_total(table, &total);
-	const size_t shown = top && top < n ? top : n;
 	size_t nothing = 0;
 
 	if (!n)
 		return;
 	qsort(table->list, table->n, sizeof(*table->list), table_order);
 	fputs("with CFI  executable   uncovered    gaps    .sframe  file\n", out);
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < n; i++) {
 		table_line(&table->list[i], out);
 		plain_print(table->list[i].path, out);
 		fputc('\n', out);
 	}
-	if (shown < n)
-		fprintf(out, "%54s%zu more file%s\n", "", n - shown, num_s(n - shown));
 	table_line(&total, out);
 	fprintf(out, "%zu file%s", n, num_s(n));
 	for (size_t i = 0; i < table->n; i++)

@@ -23,8 +23,7 @@ void report_table_deinit(struct report_table *table);
 ATTR_MUST_CHECK bool report_table_add(struct report_table *table, const char *path,
     int status, const json_t *file, struct eh2sframe_error *error);
 
-/* Prints one line for each of the first files, 0: all, those with the most bytes of code
- * without rows first; and the totals. Sorts the table. */
-void report_table_print(struct report_table *table, size_t top, FILE *out);
+/* Prints one line for each file, those with the most bytes of code without rows first; and the totals. Sorts the table. */
+void report_table_print(struct report_table *table, FILE *out);
 
 #endif

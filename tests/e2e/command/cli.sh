@@ -83,16 +83,9 @@ usage --max-size=4K good out
 usage section --address=-1 good out
 usage section --address=far good out
 usage section '--address= -5' good out
-usage report --top=0 good
 usage report --json --html good
 is 'says so' one_line 'eh2sframe: give --json or --html, not both'
 usage report --functions --json good
-usage report --top=3 good
-is 'says so' one_line 'eh2sframe: --top goes with the table of several files'
-for option in --functions -v --json --html; do
-	usage report --top=3 $option good conv
-done
-usage tree report --top=3 -v .
 usage report --debug-file=text good good
 is 'says what is for several' one_line 'eh2sframe: --debug-file is for one program; give --debug-dir for several'
 usage --witness=code --no-verify good out

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The text of eh2sframe report: bars, the table of several files, --top and --functions, against JSON. TAP.
+"""The text of eh2sframe report: bars, the table of several files, and --functions, against JSON. TAP.
 
     report_text.py EH2SFRAME
 """
@@ -110,11 +110,6 @@ def table(paths):
         "totals",
         last,
     )
-    top = run(TOOL, "report", "--top=2", *paths).stdout.splitlines()
-    check(top[:3] == [head, *lines[:2]] and top[-1] == last, "--top", top)
-    check(top[3].strip() == f"{len(paths) - 2} more files", "--top says what it leaves out", top[3])
-    full = run(TOOL, "report", "--top=99", *paths).stdout
-    check(full == said.stdout, "--top above the number of files")
     each = "".join(must(TOOL, "report", "-v", path) for path in paths)
     check(run(TOOL, "report", "-v", *paths).stdout == each, "-v: the full text of each")
     return said.stdout
