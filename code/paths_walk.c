@@ -124,6 +124,15 @@ static bool paths_leave(struct code_paths *paths, uint32_t leader,
 	return !paths->failed;
 }
 
+/* True if nothing but zeros is left, with which Go and linkers fill AArch64's functions up behind a last call. */
+static bool paths_is_filled(const struct code_range *range, uint64_t pc)
+{
+	while (
+	    range->end - pc < 16 && pc < range->end && !range->bytes[pc - range->start])
+		pc++;
+	return pc == range->end;
+}
+
 /* Follows the code from a leader to the next, or to where control does not go on. */
 static bool paths_walk(struct code_paths *paths, uint32_t leader)
 {
@@ -143,7 +152,7 @@ static bool paths_walk(struct code_paths *paths, uint32_t leader)
 		if (!at)
 			return false;
 		if (!at->valid || paths->steps == 0) {
-			paths->broken |= !at->valid;
+			paths->broken |= !at->valid && !paths_is_filled(range, pc);
 			return true;
 		}
 		paths->steps--;
