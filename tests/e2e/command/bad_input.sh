@@ -143,9 +143,9 @@ refused phoff 1 'program header table'
 copy phentsize 54 2 1
 refused phentsize 1 'program header table'
 copy phnum0 56 2 0
-refused phnum0 1 'no function'
+refused phnum0 1 'no segment maps its bytes'
 copy xnum 56 2 0xffff
-refused xnum 1 'no function'
+refused xnum 1 'no segment maps its bytes'
 copy xnum_huge 56 2 0xffff $(($(peek good 40 8) + 44)) 4 0xffffffff
 refused xnum_huge 1 'program header table'
 copy shnum_huge 60 2 0 $(($(peek good 40 8) + 32)) 8 0x400000000000001
