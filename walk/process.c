@@ -42,7 +42,7 @@ static struct {
 struct walk_settings walk_settings;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Of the thread that has the lock, which must not end with it. */
+/* The lock's owner must not end with it, so it cannot be cancelled; this is its state before. */
 static int cancel_state;
 /* Forks that wait for the lock. A thread that changes the tables again and again lets them go first. */
 static unsigned int forks;
@@ -367,9 +367,12 @@ bool eh2sframe_walk_init(
 
 	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 ||
 	    (options && !options_are_known(options)) ||
-	    __atomic_exchange_n(&taken, true, __ATOMIC_ACQ_REL) ||
-	    pthread_atfork(begin_fork, end_fork, begin_child) != 0)
+	    __atomic_exchange_n(&taken, true, __ATOMIC_ACQ_REL))
 		return false;
+	if (pthread_atfork(begin_fork, end_fork, begin_child) != 0) {
+		__atomic_store_n(&taken, false, __ATOMIC_RELEASE);
+		return false;
+	}
 	if (options)
 		walk_settings.options = *options;
 	process.memory = memory;

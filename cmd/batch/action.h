@@ -10,7 +10,7 @@
 
 /* Returns the word of the report for why there is nothing to do; NULL when there is something. */
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file);
-/* As batch_action_skip, where the work on the file came to nothing. */
+/* Returns the word for a file on which the work came to nothing. */
 const char *batch_action_nothing(
     const struct args *args, const struct eh2sframe_file *file);
 

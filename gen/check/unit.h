@@ -34,7 +34,7 @@ struct validate_part {
 	struct code_value elsewhere;
 };
 
-/* Where the rows of a range say that a function begins: from the first address to the second, and so on. */
+/* Addresses at which a function begins by the rows of a range: from the first to the second, and so on. */
 struct validate_turns {
 	uint64_t *list; /* owned; NULL: nobody has asked yet */
 	size_t n;

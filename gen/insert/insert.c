@@ -45,7 +45,7 @@ static void insert_put_moves(struct wr *wr, const struct image *image,
 	}
 }
 
-/* What moves behind the section, the grown name table, the undo record, the section header table. */
+/* Appends the moved bytes, the grown name table, the undo record and the section header table. */
 static void insert_put_tail(struct wr *wr, const struct image *image,
     const struct insert_slots *slots, const struct insert_plan *plan)
 {

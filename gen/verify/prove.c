@@ -11,7 +11,7 @@
 #include "gen/verify/code_witness.h"
 #include "gen/verify/lint.h"
 
-/* Of an FDE; about a second. */
+/* Bounds one FDE to about a second. */
 #define PROVE_LIBDWARF_ROWS 4096
 
 /* True if the code contradicts no row of the section. */
