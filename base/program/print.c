@@ -114,14 +114,12 @@ static bool print_is_input(const char *path)
 {
 	char magic[8] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool is;
+	bool is = fd >= 0 && read(fd, magic, sizeof(magic)) > 0 &&
+		  (!memcmp(magic, ELFMAG, SELFMAG) || !memcmp(magic, "!<arch>\n", 8) ||
+		      !memcmp(magic, "!<thin>\n", 8));
 
-	if (fd < 0)
-		return false;
-	is = read(fd, magic, sizeof(magic)) == sizeof(magic) &&
-	     (!memcmp(magic, ELFMAG, SELFMAG) || !memcmp(magic, "!<arch>\n", 8) ||
-		 !memcmp(magic, "!<thin>\n", 8));
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return is;
 }
 

@@ -443,9 +443,8 @@ bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t
 
 bool image_reloc_is_tls(const struct image *image, uint32_t type)
 {
-	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
-
-	return arch_reloc_is_tls(arch, type);
+	return arch_reloc_is_tls(
+	    arch_find(image->ehdr.e_machine, image->big_endian), type);
 }
 
 uint64_t image_first_code(const struct image *image)

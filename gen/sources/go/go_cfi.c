@@ -97,8 +97,6 @@ static bool is_top(const struct go_func *func)
 static enum go_reason reason_by_name(
     const struct go_func *func, enum code_machine machine)
 {
-	/* Functions in which the kernel gives the child another SP. */
-	static const char *const clones[] = {"runtime.clone", NULL};
 	/* Functions that handlers return to. */
 	static const char *const returns[] = {
 	    "runtime.sigreturn", "runtime.sigreturn__sigaction", NULL};
@@ -106,7 +104,8 @@ static enum go_reason reason_by_name(
 	static const char *const injected[] = {
 	    "runtime.asyncPreempt", "runtime.sigpanic", NULL};
 
-	if (name_is_one_of(func->name, clones))
+	/* The kernel gives the child another SP. */
+	if (strcmp(func->name, "runtime.clone") == 0)
 		return GO_OTHER_STACK;
 	if (name_is_one_of(func->name, returns))
 		return GO_SIGNAL;
