@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/program/print.h"
-#include "cmd/report/diff.h"
 #include "cmd/report/file_table.h"
 #include "cmd/report/gate.h"
 #include "cmd/run_internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares two reports file by file, and prints the difference. */
-#include "cmd/report/diff.h"
+#include "cmd/report/history.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "base/plain.h"
 #include "base/vec.h"
 #include "base/program/print.h"
-#include "cmd/report/history.h"
 
 struct report_diff {
 	/* The files that changed, by path. */

@@ -79,4 +79,7 @@ void report_change_print(const json_t *change, FILE *out);
 /* Returns the bytes of executable code without rows. */
 json_int_t report_code_uncovered(const struct report_code *code);
 
+/* The verb diff (diff.c): prints what changed between two JSON reports; returns the exit status. */
+int report_diff(const struct args *args);
+
 #endif

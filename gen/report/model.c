@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "gen/report/undescribed.h"
 #include "gen/verify/meaning.h"
 
 enum { REPORT_RULE_SIZE = 96 };

@@ -118,6 +118,10 @@ const struct symbols *report_symbols(const struct report *report);
 ATTR_MUST_CHECK bool report_details_make(
     const struct options *options, struct report *report, struct err *err);
 
+/* Fills the members of the details about stretches, from the coverage, the sections and
+ * the symbols (undescribed.c). False when memory runs out. */
+ATTR_MUST_CHECK bool report_undescribed_make(struct report *report);
+
 void report_deinit(struct report *report);
 
 #endif

@@ -48,7 +48,10 @@ static bool functions_alike(const struct report *report, size_t a, size_t b)
 	       (x && y ? !strcmp(x, y) : x == y);
 }
 
-/* Prints each reason and rule of the gaps from first on, before end, once. A function has few. */
+/* Gaps that are compared with each other. No function of a compiler has as many. */
+enum { FUNCTIONS_REASONS = 1024 };
+
+/* Prints each reason and rule of the gaps from first on, before end, once. */
 static void functions_reasons(
     const struct report *report, size_t first, size_t end, FILE *out)
 {
@@ -91,7 +94,10 @@ static void functions_gaps(const struct report *report, FILE *out)
 		     end++)
 			size += coverage->gaps[end].end - coverage->gaps[end].start;
 		functions_line(report, coverage->gaps[i].fde_pc, size, out);
-		functions_reasons(report, i, end, out);
+		for (size_t k = i; k < end; k += FUNCTIONS_REASONS)
+			functions_reasons(report, k,
+			    end - k < FUNCTIONS_REASONS ? end : k + FUNCTIONS_REASONS,
+			    out);
 	}
 }
 

@@ -3,7 +3,7 @@
  * A symbol with a size is a function: its author says so. The rest is decoded. A stretch
  * of one kind is cut where a symbol begins, so that each has one name.
  */
-#include "gen/report/undescribed.h"
+#include "gen/report/model.h"
 
 #include <string.h>
 

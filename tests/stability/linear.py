@@ -211,6 +211,9 @@ ALONE = {
         6000, lambda n: elf(16 * n, lambda at: fdes([(16 * i, 16, b"\x41\x0e\x10") for i in range(n)], at), same=((".eh_frame", ".eh_frame"), ALLOC, n)),
         SECTION),
     "records of insertions": (6000, records, ["convert", "-q", "-j1", "in", "out"]),
+    "rules of a function": (
+        20000, lambda n: elf(n * 2, lambda at: fdes([(0, n * 2, b"".join(b"\x41\x0f" + uleb(4 + len(uleb(8 * i))) + b"\x77\x08\x23" + uleb(8 * i) + b"\x06\x41\x0c\x07\x08" for i in range(n)))], at)),
+        ["report", "--functions", "-j1", "in"]),
     "functions without CFI": (5000, bare_functions, ["section", "-q", "--derive", "-j1", "in", "out"]),
     "a ring of functions": (1000, ring, DERIVE),
     "branches into one body": (8000, branches, DERIVE),
