@@ -47,8 +47,7 @@ static struct part_rows part_rows_of(
 	    search_list_from(table->rows, table->n_rows, pc, range->end) - first};
 }
 
-/* True if a row finds the return address at or above the CFA, where a stub of a PLT has put it: the
- * function is not called as the psABI says. */
+/* True if a row finds the return address in the two words from the CFA on, where a stub of a PLT has put it. */
 static bool part_is_resolver(
     const struct validate_worker *worker, const struct part_rows *rows)
 {
@@ -56,7 +55,7 @@ static bool part_is_resolver(
 
 	for (size_t i = 0; i < rows->n; i++)
 		if (rows->list[i].ra.kind == CFI_AT_CFA && rows->list[i].ra.off >= 0 &&
-		    rows->list[i].cfa.kind == CFI_REG_PLUS &&
+		    rows->list[i].ra.off < 16 && rows->list[i].cfa.kind == CFI_REG_PLUS &&
 		    rows->list[i].cfa.reg == abi->sp)
 			return true;
 	return false;

@@ -174,8 +174,8 @@ ATTR_MUST_CHECK bool validate_note_call(struct validate_worker *worker,
 void validate_note_end(struct validate_worker *worker, const struct validate_part *part,
     const struct cfi_row *row, const struct code_place *place,
     struct validate_answer answer);
-/* Publishes what functions do to their callers, and marks in changed those that looked at something else. settle: an
- * effect that still changes is not known any more. False: out of memory. */
+/* Publishes what functions do to their callers, and marks in changed those that looked at something else. settle:
+ * what still changes of an effect is not known any more. False: out of memory. */
 ATTR_MUST_CHECK bool validate_publish(const struct validate_worker *workers,
     size_t n_workers, struct callee_effect *effects, bool settle, uint8_t *changed,
     bool *any);
