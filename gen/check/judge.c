@@ -66,7 +66,8 @@ static bool is_of_another_stack(const struct code_abi *abi, const struct cfi_row
 		return false;
 	/* A goto out of a nested function loads both from the frame it goes to. */
 	if (row->cfa.reg == abi->fp)
-		return cfa.kind == CODE_OTHER && state->regs[abi->sp].kind == CODE_UNKNOWN;
+		return cfa.kind == CODE_OTHER &&
+		       state->regs[abi->sp].kind == CODE_UNKNOWN;
 	/* A value that the caller had there for its own use is no stack. */
 	if (row->cfa.reg < CODE_SCRATCH && row->cfa.reg != abi->sp &&
 	    state->regs[row->cfa.reg].kind == CODE_CALLERS)

@@ -175,18 +175,6 @@ static uint8_t news_of(
 	return news;
 }
 
-/* Takes what is said of a function that still changes along with others for unknown, where it changed. */
-static void settle_effect(const struct callee_effect *old, struct callee_effect *effect)
-{
-	if (old->how != effect->how || old->pops != effect->pops ||
-	    old->surely != effect->surely)
-		effect->how = CALLEE_ODD;
-	effect->kept &= old->kept;
-	effect->through |= old->through;
-	if (effect->written < old->written)
-		effect->written = old->written;
-}
-
 bool validate_publish(const struct validate_worker *workers, size_t n_workers,
     struct callee_effect *effects, bool settle, uint8_t *changed, bool *any)
 {
@@ -197,8 +185,14 @@ bool validate_publish(const struct validate_worker *workers, size_t n_workers,
 	for (size_t i = 0; news && i < result->n_ranges; i++) {
 		struct callee_effect effect = result->ranges[i].effect;
 
-		if (settle)
-			settle_effect(&effects[i], &effect);
+		/* Of an effect that still changes along with others, what changes is not known. */
+		if (settle) {
+			if (effects[i].how != effect.how ||
+			    effects[i].pops != effect.pops ||
+			    effects[i].surely != effect.surely)
+				effect.how = CALLEE_ODD;
+			callee_add(&effect, &effects[i]);
+		}
 		news[i] = news_of(&effects[i], &effect);
 		effects[i] = effect;
 	}
