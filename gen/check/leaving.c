@@ -185,7 +185,7 @@ bool validate_publish(const struct validate_worker *workers, size_t n_workers,
 	for (size_t i = 0; news && i < result->n_ranges; i++) {
 		struct callee_effect effect = result->ranges[i].effect;
 
-		/* Of an effect that still changes along with others, what changes is not known. */
+		/* Forgets of an effect that still changes along with others what changes. */
 		if (settle) {
 			if (effects[i].how != effect.how ||
 			    effects[i].pops != effect.pops ||

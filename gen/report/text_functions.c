@@ -48,8 +48,7 @@ static bool functions_alike(const struct report *report, size_t a, size_t b)
 	       (x && y ? !strcmp(x, y) : x == y);
 }
 
-/* Gaps that are compared with each other. No function of a compiler has as many. */
-enum { FUNCTIONS_REASONS = 1024 };
+enum { FUNCTIONS_GAPS = 1024 }; /* compared at once; real functions have fewer */
 
 /* Prints each reason and rule of the gaps from first on, before end, once. */
 static void functions_reasons(
@@ -94,10 +93,9 @@ static void functions_gaps(const struct report *report, FILE *out)
 		     end++)
 			size += coverage->gaps[end].end - coverage->gaps[end].start;
 		functions_line(report, coverage->gaps[i].fde_pc, size, out);
-		for (size_t k = i; k < end; k += FUNCTIONS_REASONS)
+		for (size_t k = i; k < end; k += FUNCTIONS_GAPS)
 			functions_reasons(report, k,
-			    end - k < FUNCTIONS_REASONS ? end : k + FUNCTIONS_REASONS,
-			    out);
+			    end - k < FUNCTIONS_GAPS ? end : k + FUNCTIONS_GAPS, out);
 	}
 }
 

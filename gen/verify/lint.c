@@ -190,14 +190,18 @@ static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t
 		lint_broken(run, LINT_RULE_FUNC_SEGMENT, off, func->start);
 }
 
-/* The function before is the last one in front of next. Where it ends in a call and filler is all that follows, a reader
- * that looks up the return address itself finds no row. */
+/* Judges the last function in front of next. Where it ends in a call and only filler follows, a reader of the return address
+ * finds no row. A call's displacement and the filler can look like another call. */
 static void lint_return(struct lint_run *run, uint64_t next)
 {
 	const struct sf_func *f = &run->last;
 
+	const uint64_t end = f->start + f->size;
+
 	if (run->arch && f->size && !f->pcmask && !f->signal_frame &&
-	    last_call_open(&run->bytes, run->arch, f->start + f->size, next))
+	    last_call_open(&run->bytes, run->arch, end, next) &&
+	    !last_call_reaches(
+		&run->bytes, run->arch, end - run->arch->insn_unit, end, next))
 		lint_broken(run, LINT_RULE_CALL_AT_END, run->last_off, f->start);
 }
 

@@ -23,7 +23,7 @@ from tap import check, plan
 # Exit status, pattern of the message, why it is right to refuse.
 REASONS = [
     (6, r"no CFI: no \.eh_frame", "pure Go, assembler, firmware and .debug files have none"),
-    (6, r"no CFI: \.eh_frame has no FDE", "only a terminator, as in crtn.o-like objects"),
+    (6, r"no CFI: \.(eh|debug)_frame has no FDE", "only a terminator, as in crtn.o-like objects"),
     (6, r"has \.sframe already", "made by the linker; --refresh replaces it"),
     (1, r"an archive", "section and dump take objects alone"),
     (1, r"no function of this file can be described", "only _start-like code has CFI"),

@@ -310,6 +310,14 @@ def make_ends(files, work):
     made = run(tool, "-q", ends, os.path.join(work, "reaches"))
     found, status, text = broken(os.path.join(work, "reaches"))
     check(made.returncode == 0 and status == 0 and not found, "and for all, where it reaches over filler", made.stderr + text)
+    # The call's displacement begins as a call does.
+    with open(source, "w", encoding="ascii") as file:
+        file.write('__asm__(".text; .type twice, @function; twice: .cfi_startproc; push %rbx; .cfi_def_cfa_offset 16; .nops 32; .byte 0xe8, 0xe8, 255, 255, 255; "\n'
+                   '        ".cfi_endproc; .size twice, . - twice; .fill 11, 1, 0x90");\nint next(void) { return 1; }\nint main(void) { return 0; }\n')
+    must("gcc", "-O2", "-o", ends + "-twice", source)
+    must(tool, "-q", ends + "-twice", os.path.join(work, "twice"))
+    found, status, text = broken(os.path.join(work, "twice"))
+    check(status == 0 and not found, "a call that looks like two", text)
     # No reader of version 1 looks up return addresses, so its bytes are those for readers that print rows.
     old = [os.path.join(work, name) for name in ("old", "old-named")]
     must(tool, "section", "-q", "--format=1", ends, old[0])
