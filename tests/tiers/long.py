@@ -8,7 +8,8 @@ begin with "sanitized/".
 The table is tests/tiers/long.tsv: a line for each test with the commit at which it last passed, when, in how many
 seconds, and how its last run ended. A test that passed at the commit that is checked out is not run again, so a run
 that was stopped goes on where it was. A pass also holds at a later commit if nothing has changed since but texts (docs/, *.md), the
-table and the folders that the test does not read (UNREAD). With names it runs only these, even if they have passed. --table prints the table, and ends
+table and what the test does not read (UNREAD, READ_BY). With names it
+runs only these, even if they have passed. --table prints the table, and ends
 with 1 unless a pass of every test holds at this commit."""
 import argparse
 import fcntl
@@ -27,6 +28,9 @@ CONVERTER = re.compile(r"(sanitized/)?(plt_all|rows-many|rules-|libdwarf-|readel
                        r"whole_root|glibc_backtrace|real_|fuzz_(?!recording|names))")
 UNREAD = ("profile", "tests/profile", "tests/unit", "tests/house", "tests/lib", "tests/tiers/long.py", "tests/packaging/products.py",
           "tests/packaging/rpm_spec.sh", "kit", "examples", "cmd/report/page", "packaging/completions")
+# Files that are read by the tests of these names, and by no other.
+READ_BY = {"tests/code/contradictions.py": "contradictions", "tests/code/contradictions.tsv": "contradictions",
+           "tests/packaging/real_packages": "real_packages|real_rpms|release", "tests/tiers/long.py": "release"}
 HEAD = "test\tpassed at\ton\tseconds\tlast run\n"
 
 
@@ -54,7 +58,8 @@ def unchanged(at, here, *unread):
 
 def holds(name, at, here):
     """True if a pass of a test at one commit counts at the other."""
-    return unchanged(at, here, *(UNREAD if CONVERTER.match(name) else ()))
+    unread = [path for path, names in READ_BY.items() if not re.fullmatch(names, name)]
+    return unchanged(at, here, *unread, *(UNREAD if CONVERTER.match(name) else ()))
 
 
 def registered(build, sanitized):

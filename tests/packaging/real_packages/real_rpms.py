@@ -83,7 +83,8 @@ def test(name, data):
     if not check(build(name, source, scratch, 3, log) == 0, f"{name}: rpmbuild of {os.path.basename(source)}", said(data, f"{name}.log")):
         return
     tests = count_tests(log)
-    check(tests.get("passed") and not tests.get("failed"), f"{name}: its own tests run on the converted files of the package: {tests}")
+    # A suite that prints no numbers counts as one, where it says that it passed.
+    check((tests.get("passed") or tests.get("suites")) and not tests.get("failed"), f"{name}: its own tests run on the converted files of the package: {tests}")
     first = keep(scratch, "first")
     kept = os.path.join(scratch, "first")
     seen = {path: look(path, os.path.join(kept, "usr/lib/debug"), scratch) for path in elf_files(kept) if "/usr/lib/debug/" not in path}
