@@ -195,7 +195,6 @@ static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t
 static void lint_return(struct lint_run *run, uint64_t next)
 {
 	const struct sf_func *f = &run->last;
-
 	const uint64_t end = f->start + f->size;
 
 	if (run->arch && f->size && !f->pcmask && !f->signal_frame &&

@@ -76,7 +76,7 @@ except etree.XMLSyntaxError as error:
 	# shellcheck disable=SC2086 # names
 	timeout 3000 python3 -m test $tests >tests.log 2>&1
 	echo "python's own tests: status $?"
-	grep -E '^(test_[a-z0-9_]+ (failed|skipped|crashed)|[0-9]+ tests? (OK|failed|skipped|omitted)|FAIL:|ERROR:)' tests.log | sed 's/ (.*//' | sort -u
+	grep -E '^(test_[a-z0-9_]+ (failed|skipped|crashed)|[0-9]+ tests? (OK|failed|skipped|omitted)|    test_|FAIL:|ERROR:)' tests.log | sed 's/ (.*//' | sort -u
 }
 
 # Programs as the compilers of the root make them. The programs must be the same byte for byte, and run.

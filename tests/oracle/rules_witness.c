@@ -296,7 +296,9 @@ static bool read_result(struct run *run, const char *format)
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
 	uint64_t before = 0;
 
+	/* libdwarf reads no tables of Go, which have a rule for functions without a caller. */
 	if (options && eh2sframe_options_set(options, "format", format, NULL) &&
+	    eh2sframe_options_set(options, "source", "eh_frame", NULL) &&
 	    eh2sframe_options_set(options, "jobs", "1", NULL))
 		file = eh2sframe_open_path(run->path, options, NULL);
 	result = file ? eh2sframe_convert(file, NULL, NULL) : NULL;
