@@ -25,8 +25,7 @@ bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size)
 	return false;
 }
 
-/* Returns size bytes of code; NULL where they are not together in the file. In an object
- * addresses are made up. */
+/* Returns size bytes of code; NULL where they are not together in the file. In an object addresses are made up. */
 static const uint8_t *code_at(struct image_window *code, uint64_t addr, uint64_t size)
 {
 	const struct image *image = code->image;
@@ -42,8 +41,7 @@ static const uint8_t *code_at(struct image_window *code, uint64_t addr, uint64_t
 	return image->sections[place->section].data + (addr - place->addr);
 }
 
-/* True if a filler begins at start. Reads more than one unit, because the first unit of a longer filler is none by itself, and a zero in
- * front of another filler ends a call's displacement. */
+/* True if a filler begins at start. Reads more than one unit, because the first unit of a longer filler is none by itself. */
 static bool filler_begins(
     struct image_window *code, const struct arch *arch, uint64_t start, uint64_t limit)
 {
@@ -53,8 +51,7 @@ static bool filler_begins(
 	size = size < limit - start ? size : limit - start;
 	for (; !bytes && size; size -= !bytes)
 		bytes = code_at(code, start, size);
-	return bytes && padding_front(arch, bytes, size) &&
-	       (bytes[0] || size == 1 || !bytes[1]);
+	return bytes && padding_front(arch, bytes, size);
 }
 
 bool last_call_reaches(struct image_window *code, const struct arch *arch, uint64_t start,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass over header, functions and rows, with a rule at each place it can be broken.
- */
+/* One pass over header, functions and rows, with a rule at each place it can be broken. */
 #include "gen/verify/lint.h"
 
 #include <stdio.h>
@@ -118,8 +117,7 @@ static void lint_header(struct lint_run *run)
 		defined |= SFRAME_F_FDE_FUNC_START_PCREL;
 	if (view->flags & ~defined)
 		lint_broken(run, LINT_RULE_FLAGS, SFRAME_HDR_FLAGS, 0);
-	/* The kernel's loader of modules does not need it, and no other reader gets an
-	 * object. */
+	/* The kernel's loader of modules does not need it, and no other reader gets an object. */
 	if (!(view->flags & SFRAME_F_FDE_SORTED) && !run->object)
 		lint_broken(run, LINT_RULE_SORTED, SFRAME_HDR_FLAGS, 0);
 	if (view->flags & SFRAME_F_FDE_FUNC_START_PCREL)
@@ -182,8 +180,7 @@ static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t
 {
 	const GElf_Phdr *code = image_code_segment(run->image, func->start, func->size);
 
-	if (!run->code)
-		run->code = code;
+	run->code = run->code ? run->code : code;
 	if (!code)
 		lint_broken(run, LINT_RULE_FUNC_CODE, off, func->start);
 	else if (code != run->code)
@@ -191,16 +188,20 @@ static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t
 }
 
 /* Judges the last function in front of next. Where it ends in a call and only filler follows, a reader of the return address
- * finds no row. A call's displacement and the filler can look like another call. */
+ * finds no row. A call's displacement and the filler can look like another call; a zero before another filler is a displacement's. */
 static void lint_return(struct lint_run *run, uint64_t next)
 {
 	const struct sf_func *f = &run->last;
 	const uint64_t end = f->start + f->size;
+	const uint8_t *b;
 
-	if (run->arch && f->size && !f->pcmask && !f->signal_frame &&
-	    last_call_open(&run->bytes, run->arch, end, next) &&
-	    !last_call_reaches(
-		&run->bytes, run->arch, end - run->arch->insn_unit, end, next))
+	if (!run->arch || !f->size || f->pcmask || f->signal_frame ||
+	    !last_call_open(&run->bytes, run->arch, end, next))
+		return;
+	b = image_at_addr(run->image, end - 1, 2);
+	b = b ? image_window_at(&run->bytes, b, 2) : NULL;
+	if ((b && !b[0] && b[1]) || !last_call_reaches(&run->bytes, run->arch,
+					end - run->arch->insn_unit, end, next))
 		lint_broken(run, LINT_RULE_CALL_AT_END, run->last_off, f->start);
 }
 
@@ -257,11 +258,10 @@ static void lint_segments(struct lint_run *run)
 
 		if (phdr->p_type == IMAGE_PT_GNU_SFRAME)
 			n += phdr->p_vaddr == view->addr ? 1 : 2;
-		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_R &&
-		    view->addr >= phdr->p_vaddr &&
-		    num_range_inside(
-			view->addr - phdr->p_vaddr, view->size, phdr->p_filesz))
-			loaded = true;
+		loaded |= phdr->p_type == PT_LOAD && phdr->p_flags & PF_R &&
+			  view->addr >= phdr->p_vaddr &&
+			  num_range_inside(
+			      view->addr - phdr->p_vaddr, view->size, phdr->p_filesz);
 	}
 	if (!loaded)
 		lint_broken(run, LINT_RULE_ONE_SEGMENT, 0, 0);

@@ -321,6 +321,15 @@ def make_ends(files, work):
         must(tool, "-q", *reader, ends + "-twice", os.path.join(work, "twice"))
         found, status, text = broken(os.path.join(work, "twice"))
         check(status == bool(wanted) and found.keys() == set(wanted), f"a call that looks like two, by its {what}", text)
+    # A linker fills .text up with zeros, and other code comes next.
+    for n in range(4):
+        with open(source, "w", encoding="ascii") as file:
+            file.write(f'int main(void) {{ return 0; }}\n__asm__(".text; .type last, @function; last: .cfi_startproc; .nops {32 + n}; call abort; "\n'
+                       '        ".cfi_endproc; .size last, . - last");\n')
+        must("gcc", "-O2", "-o", ends + "-last", source)
+        made = run(tool, "-q", ends + "-last", os.path.join(work, "last"))
+        found, status, text = broken(os.path.join(work, "last"))
+        check(made.returncode == 0 and status == 0 and not found, f"a last call at the end of .text, {n} bytes later", made.stderr + text)
     # No reader of version 1 looks up return addresses, so its bytes are those for readers that print rows.
     old = [os.path.join(work, name) for name in ("old", "old-named")]
     must(tool, "section", "-q", "--format=1", ends, old[0])

@@ -70,10 +70,11 @@ def convert(job):
         for version in versions:
             out = os.path.join(work, os.path.basename(path))
             report = os.path.join(work, "report")
-            made = run(tool, "-q", f"--format={version}", f"--report-file={report}", path, out)
+            # readelf reads no tables of Go.
+            made = run(tool, "-q", "--source=eh_frame", f"--format={version}", f"--report-file={report}", path, out)
             # A loader is converted when a method is named.
             if "program interpreter" in made.stderr:
-                made = run(tool, "-q", "--method=grow", f"--format={version}", f"--report-file={report}", path, out)
+                made = run(tool, "-q", "--source=eh_frame", "--method=grow", f"--format={version}", f"--report-file={report}", path, out)
             counts, wrong = {}, []
             if made.returncode == 0:
                 machine = readelf_rows.machine_of(path)
