@@ -293,19 +293,13 @@ static const char *const reg_names[] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6"
 	    .fp_reg = AARCH64_FP,                                                        \
 	    .pc_reg = AARCH64_PC,                                                        \
 	    .aarch64_ra_state = true},                                                   \
-	.tls_relocs = tls_relocs,                                                        \
-	.n_tls_relocs = sizeof(tls_relocs) / sizeof(tls_relocs[0]),                      \
-	.code = CODE_AARCH64, .reg_names = reg_names,                                    \
-	.n_reg_names = sizeof(reg_names) / sizeof(reg_names[0]), .ra_reg = AARCH64_LR,   \
+	ARCH_LIST(tls_relocs, tls_relocs), .code = CODE_AARCH64,                         \
+	ARCH_LIST(reg_names, reg_names), .ra_reg = AARCH64_LR,                           \
 	.sp_from_cfa = AARCH64_SP_FROM_CFA, .ra_tracked = true,                          \
-	.plt_templates = plt_templates,                                                  \
-	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),             \
-	.fillers = fillers, .n_fillers = sizeof(fillers) / sizeof(fillers[0]),           \
-	.calls = calls, .n_calls = sizeof(calls) / sizeof(calls[0]), .insn_unit = 4,     \
-	.relocs = relocs, .n_relocs = sizeof(relocs) / sizeof(relocs[0]),                \
-	.code_relocs = code_relocs,                                                      \
-	.n_code_relocs = sizeof(code_relocs) / sizeof(code_relocs[0]),                   \
-	.reloc_start32 = R_AARCH64_PREL32, .reloc_start64 = R_AARCH64_PREL64
+	ARCH_LIST(plt_templates, plt_templates), ARCH_LIST(fillers, fillers),            \
+	ARCH_LIST(calls, calls), .insn_unit = 4, ARCH_LIST(relocs, relocs),              \
+	ARCH_LIST(code_relocs, code_relocs), .reloc_start32 = R_AARCH64_PREL32,          \
+	.reloc_start64 = R_AARCH64_PREL64
 
 const struct arch arch_aarch64 = {
     .name = "AArch64",

@@ -13,6 +13,15 @@
 #include "cfi/interp.h"
 #include "code/code.h"
 
+/* Members of the structures below: the bytes of a stub; a list and how many it has. */
+#define ARCH_CODE(...)                                                                   \
+	.code = (const uint8_t[])                                                        \
+	{                                                                                \
+		__VA_ARGS__                                                              \
+	}
+#define ARCH_LIST(member, list)                                                          \
+	.member = list, .n_##member = sizeof(list) / sizeof(list[0])
+
 /* Stub of a linker's PLT, for PLTs that carry no CFI. */
 struct arch_plt_stub {
 	uint8_t size;	     /* bytes of code */
@@ -109,6 +118,8 @@ struct arch {
 	size_t n_fillers;
 	const struct arch_call *calls;
 	size_t n_calls;
+	/* Of them, the first: their last four bytes, little-endian, lead from their end to code. */
+	size_t n_direct;
 	uint8_t insn_unit; /* bytes that every instruction is a multiple of */
 	/* Relocations that occur in CFI. Two of them are for starts in .sframe, of 4 and 8 bytes. */
 	const struct arch_reloc *relocs;

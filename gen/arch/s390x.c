@@ -56,14 +56,11 @@ static const struct arch_plt_stub plt_header = {
 
 static const struct arch_plt_stub plt_entry = {
     .size = 32,
-    .code =
-	(const uint8_t[]){
-	    LARL_R1, LG_R1, BR_R1,		/* 0 */
-	    0x0d, 0x10,				/* e: basr %r1,%r0 */
-	    0xe3, 0x10, 0x10, 0x0c, 0x00, 0x14, /* 10: lgf %r1,12(%r1) */
-	    0xc0, 0xf4, DISP,			/* 16: jg header */
-	    OFFSET,				/* 1c: data */
-	},
+    ARCH_CODE(LARL_R1, LG_R1, BR_R1,	    /* 0 */
+	0x0d, 0x10,			    /* e: basr %r1,%r0 */
+	0xe3, 0x10, 0x10, 0x0c, 0x00, 0x14, /* 10: lgf %r1,12(%r1) */
+	0xc0, 0xf4, DISP,		    /* 16: jg header */
+	OFFSET),			    /* 1c: data */
     .mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX2, FIX2, FIX6, FIX2, ANY4, ANY4},
     ONE_ROW,
 };
@@ -78,12 +75,9 @@ static const struct arch_plt_stub mold_header = {
 
 static const struct arch_plt_stub mold_entry = {
     .size = 32,
-    .code =
-	(const uint8_t[]){
-	    LARL_R1, LG_R1,			       /* 0 */
-	    0xc0, 0x01, OFFSET,			       /* c: lgfi %r0,... */
-	    BR_R1, NOPR, NOPR, NOPR, NOPR, NOPR, NOPR, /* 12 */
-	},
+    ARCH_CODE(LARL_R1, LG_R1,			    /* 0 */
+	0xc0, 0x01, OFFSET,			    /* c: lgfi %r0,... */
+	BR_R1, NOPR, NOPR, NOPR, NOPR, NOPR, NOPR), /* 12 */
     .mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX2, ANY4, FIX2, FIX6, FIX6},
     ONE_ROW,
 };
@@ -95,14 +89,11 @@ static const uint8_t zeros[4] = {0};
 /* The header finds the entry's number by %r0, which BASR leaves behind the entry. */
 static const struct arch_plt_stub mold_2_header = {
     .size = 48,
-    .code =
-	(const uint8_t[]){
-	    0xb9, 0x09, 0x00, 0x01,		/* 0: sgr %r0,%r1 */
-	    0xa7, 0x0b, 0xff, 0xc2,		/* 4: aghi %r0,-62 */
-	    0xeb, 0x10, 0x00, 0x01, 0x00, 0x0c, /* 8: srlg %r1,%r0,1 */
-	    0xb9, 0x08, 0x00, 0x01,		/* e: agr %r0,%r1 */
-	    STG_R0_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR, /* 12 */
-	},
+    ARCH_CODE(0xb9, 0x09, 0x00, 0x01,				  /* 0: sgr %r0,%r1 */
+	0xa7, 0x0b, 0xff, 0xc2,					  /* 4: aghi %r0,-62 */
+	0xeb, 0x10, 0x00, 0x01, 0x00, 0x0c,			  /* 8: srlg %r1,%r0,1 */
+	0xb9, 0x08, 0x00, 0x01,					  /* e: agr %r0,%r1 */
+	STG_R0_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR), /* 12 */
     .mask = (const uint8_t[]){FIX6, FIX6, FIX6, FIX6, FIX2, ANY4, FIX6, FIX6, FIX6},
     NOPR_OR_ZEROS(44, 4),
     ONE_ROW,
@@ -110,12 +101,9 @@ static const struct arch_plt_stub mold_2_header = {
 
 static const struct arch_plt_stub mold_2_entry = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    LARL_R1, LG_R1, /* 0 */
-	    0x0d, 0x01,	    /* c: basr %r0,%r1, which does not come back */
-	    NOPR,	    /* e */
-	},
+    ARCH_CODE(LARL_R1, LG_R1, /* 0 */
+	0x0d, 0x01,	      /* c: basr %r0,%r1, which does not come back */
+	NOPR),		      /* e */
     .mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX4},
     NOPR_OR_ZEROS(14, 2),
     ONE_ROW,
@@ -226,10 +214,8 @@ const struct arch arch_s390x = {
 	},
     /* 1.2.2.1: %r14 holds the return address. */
     .code = CODE_S390X,
-    .reg_names = s390x_reg_names,
-    .n_reg_names = sizeof(s390x_reg_names) / sizeof(s390x_reg_names[0]),
-    .tls_relocs = s390x_tls_relocs,
-    .n_tls_relocs = sizeof(s390x_tls_relocs) / sizeof(s390x_tls_relocs[0]),
+    ARCH_LIST(reg_names, s390x_reg_names),
+    ARCH_LIST(tls_relocs, s390x_tls_relocs),
     .ra_reg = 14,
     /* 1.2.2.2, "The Stack Frame": the caller leaves a register save area of 160 bytes
 	 * at the low end of its frame; the CFA is the address behind it. */
@@ -239,17 +225,12 @@ const struct arch arch_s390x = {
 	 * 160 again. Each function that saves it has such a rule. */
     .sp_saved = true,
     .ra_tracked = true,
-    .plt_templates = plt_templates,
-    .n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
-    .fillers = fillers,
-    .n_fillers = sizeof(fillers) / sizeof(fillers[0]),
-    .calls = calls,
-    .n_calls = sizeof(calls) / sizeof(calls[0]),
+    ARCH_LIST(plt_templates, plt_templates),
+    ARCH_LIST(fillers, fillers),
+    ARCH_LIST(calls, calls),
     .insn_unit = 2,
-    .relocs = relocs,
-    .n_relocs = sizeof(relocs) / sizeof(relocs[0]),
-    .code_relocs = code_relocs,
-    .n_code_relocs = sizeof(code_relocs) / sizeof(code_relocs[0]),
+    ARCH_LIST(relocs, relocs),
+    ARCH_LIST(code_relocs, code_relocs),
     .reloc_start32 = R_390_PC32,
     .reloc_start64 = R_390_PC64,
 };

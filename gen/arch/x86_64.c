@@ -49,12 +49,9 @@ static const uint8_t gold_nops[] = {0x90, 0x90, 0x90, 0x90}, mold_int3[] = {0xcc
 /* Entered from an entry that pushed its index: CFA is SP + 16 already. */
 static const struct arch_plt_stub lazy_header = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    0xff, 0x35, DISP,	    /* 0: push GOT+8(%rip) */
-	    0xff, 0x25, DISP,	    /* 6: jmp *GOT+16(%rip) */
-	    0x0f, 0x1f, 0x40, 0x00, /* c: nopl 0(%rax) */
-	},
+    ARCH_CODE(0xff, 0x35, DISP,	 /* 0: push GOT+8(%rip) */
+	0xff, 0x25, DISP,	 /* 6: jmp *GOT+16(%rip) */
+	0x0f, 0x1f, 0x40, 0x00), /* c: nopl 0(%rax) */
     .mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
     OTHER(12, gold_nops),
     .n_rows = 2,
@@ -63,12 +60,9 @@ static const struct arch_plt_stub lazy_header = {
 
 static const struct arch_plt_stub lazy_entry = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
-	    0x68, INDEX,      /* 6: push $index */
-	    0xe9, DISP,	      /* b: jmp header */
-	},
+    ARCH_CODE(0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
+	0x68, INDEX,		/* 6: push $index */
+	0xe9, DISP),		/* b: jmp header */
     .mask = (const uint8_t[]){FIX2, ANY, 0xff, ANY, 0xff, ANY},
     .n_rows = 2,
     .rows = {{.start = 0, .cfa_off = 8}, {.start = 11, .cfa_off = 16}},
@@ -76,13 +70,10 @@ static const struct arch_plt_stub lazy_entry = {
 
 static const struct arch_plt_stub ibt_lazy_entry = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    ENDBR64,	 /* 0 */
-	    0x68, INDEX, /* 4: push $index */
-	    0xe9, DISP,	 /* 9: jmp header */
-	    0x66, 0x90,	 /* e: xchg %ax,%ax */
-	},
+    ARCH_CODE(ENDBR64, /* 0 */
+	0x68, INDEX,   /* 4: push $index */
+	0xe9, DISP,    /* 9: jmp header */
+	0x66, 0x90),   /* e: xchg %ax,%ax */
     .mask = (const uint8_t[]){FIX4, 0xff, ANY, 0xff, ANY, FIX2},
     .n_rows = 2,
     .rows = {{.start = 0, .cfa_off = 8}, {.start = 9, .cfa_off = 16}},
@@ -90,11 +81,8 @@ static const struct arch_plt_stub ibt_lazy_entry = {
 
 static const struct arch_plt_stub non_lazy_entry = {
     .size = 8,
-    .code =
-	(const uint8_t[]){
-	    0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
-	    0x66, 0x90,	      /* 6: xchg %ax,%ax */
-	},
+    ARCH_CODE(0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
+	0x66, 0x90),		/* 6: xchg %ax,%ax */
     .mask = (const uint8_t[]){FIX2, ANY, FIX2},
     OTHER(6, mold_int3),
     ONE_ROW,
@@ -102,12 +90,9 @@ static const struct arch_plt_stub non_lazy_entry = {
 
 static const struct arch_plt_stub ibt_non_lazy_entry = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    ENDBR64,				/* 0 */
-	    0xff, 0x25, DISP,			/* 4: jmp *slot(%rip) */
-	    0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00, /* a: nopw 0(%rax,%rax,1) */
-	},
+    ARCH_CODE(ENDBR64,			     /* 0 */
+	0xff, 0x25, DISP,		     /* 4: jmp *slot(%rip) */
+	0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00), /* a: nopw 0(%rax,%rax,1) */
     .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX2, FIX4},
     ONE_ROW,
 };
@@ -115,12 +100,9 @@ static const struct arch_plt_stub ibt_non_lazy_entry = {
 /* As older GNU ld wrote it, when every branch of an IBT PLT had the BND prefix. */
 static const struct arch_plt_stub bnd_ibt_non_lazy_entry = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    ENDBR64,			  /* 0 */
-	    0xf2, 0xff, 0x25, DISP,	  /* 4: bnd jmp *slot(%rip) */
-	    0x0f, 0x1f, 0x44, 0x00, 0x00, /* b: nopl 0(%rax,%rax,1) */
-	},
+    ARCH_CODE(ENDBR64,		       /* 0 */
+	0xf2, 0xff, 0x25, DISP,	       /* 4: bnd jmp *slot(%rip) */
+	0x0f, 0x1f, 0x44, 0x00, 0x00), /* b: nopl 0(%rax,%rax,1) */
     .mask = (const uint8_t[]){FIX4, 0xff, FIX2, ANY, 0xff, FIX4},
     ONE_ROW,
 };
@@ -129,14 +111,11 @@ static const struct arch_plt_stub bnd_ibt_non_lazy_entry = {
  * + 8. */
 static const struct arch_plt_stub mold_header = {
     .size = 32,
-    .code =
-	(const uint8_t[]){
-	    ENDBR64,				/* 0 */
-	    0x41, 0x53,				/* 4: push %r11 */
-	    0xff, 0x35, DISP,			/* 6: push GOT+8(%rip) */
-	    0xff, 0x25, DISP,			/* c: jmp *GOT+16(%rip) */
-	    INT3_4, INT3_4, INT3_4, 0xcc, 0xcc, /* 12 */
-	},
+    ARCH_CODE(ENDBR64,			     /* 0 */
+	0x41, 0x53,			     /* 4: push %r11 */
+	0xff, 0x35, DISP,		     /* 6: push GOT+8(%rip) */
+	0xff, 0x25, DISP,		     /* c: jmp *GOT+16(%rip) */
+	INT3_4, INT3_4, INT3_4, 0xcc, 0xcc), /* 12 */
     .mask = (const uint8_t[]){FIX4, FIX2, FIX2, ANY, FIX2, ANY, FIX4, FIX4, FIX4, FIX2},
     .n_rows = 3,
     .rows = {{.start = 0, .cfa_off = 8}, {.start = 6, .cfa_off = 16},
@@ -145,12 +124,10 @@ static const struct arch_plt_stub mold_header = {
 
 static const struct arch_plt_stub mold_entry = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    ENDBR64,	       /* 0 */
-	    0x41, 0xbb, INDEX, /* 4: mov $index,%r11d */
-	    0xff, 0x25, DISP,  /* a: jmp *slot(%rip) */
-	},
+    ARCH_CODE(ENDBR64,	   /* 0 */
+	0x41, 0xbb, INDEX, /* 4: mov $index,%r11d */
+	0xff, 0x25, DISP,  /* a: jmp *slot(%rip) */
+	),
     .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX2, ANY},
     ONE_ROW,
 };
@@ -158,24 +135,18 @@ static const struct arch_plt_stub mold_entry = {
 /* mold since 2.3: a landing pad only where the address is taken. */
 static const struct arch_plt_stub mold_plain_entry = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    0x41, 0xbb, INDEX, /* 0: mov $index,%r11d */
-	    0xff, 0x25, DISP,  /* 6: jmp *slot(%rip) */
-	    INT3_4,	       /* c */
-	},
+    ARCH_CODE(0x41, 0xbb, INDEX, /* 0: mov $index,%r11d */
+	0xff, 0x25, DISP,	 /* 6: jmp *slot(%rip) */
+	INT3_4),		 /* c */
     .mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
     ONE_ROW,
 };
 
 static const struct arch_plt_stub mold_got_entry = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    ENDBR64,		/* 0 */
-	    0xff, 0x25, DISP,	/* 4: jmp *slot(%rip) */
-	    INT3_4, 0xcc, 0xcc, /* a */
-	},
+    ARCH_CODE(ENDBR64,	     /* 0 */
+	0xff, 0x25, DISP,    /* 4: jmp *slot(%rip) */
+	INT3_4, 0xcc, 0xcc), /* a */
     .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX4, FIX2},
     ONE_ROW,
 };
@@ -184,17 +155,14 @@ static const struct arch_plt_stub mold_got_entry = {
  * ret pops. What follows the call catches speculation only and never runs. */
 static const struct arch_plt_stub retpoline_now_header = {
     .size = 32,
-    .code =
-	(const uint8_t[]){
-	    0xe8, 0x0b, 0x00, 0x00, 0x00,     /* 0: call 10 */
-	    0xf3, 0x90,			      /* 5: pause */
-	    0x0f, 0xae, 0xe8,		      /* 7: lfence */
-	    0xeb, 0xf9,			      /* a: jmp 5 */
-	    INT3_4,			      /* c */
-	    0x4c, 0x89, 0x1c, 0x24,	      /* 10: mov %r11,(%rsp) */
-	    0xc3,			      /* 14: ret */
-	    INT3_4, INT3_4, 0xcc, 0xcc, 0xcc, /* 15 */
-	},
+    ARCH_CODE(0xe8, 0x0b, 0x00, 0x00, 0x00, /* 0: call 10 */
+	0xf3, 0x90,			    /* 5: pause */
+	0x0f, 0xae, 0xe8,		    /* 7: lfence */
+	0xeb, 0xf9,			    /* a: jmp 5 */
+	INT3_4,				    /* c */
+	0x4c, 0x89, 0x1c, 0x24,		    /* 10: mov %r11,(%rsp) */
+	0xc3,				    /* 14: ret */
+	INT3_4, INT3_4, 0xcc, 0xcc, 0xcc),  /* 15 */
     .mask = (const uint8_t[]){FIX4, FIX4, FIX4, FIX4, FIX4, FIX4, FIX4, FIX4},
     .n_rows = 2,
     .rows = {{.start = 0, .cfa_off = 8}, {.start = 16, .cfa_off = 16}},
@@ -202,12 +170,9 @@ static const struct arch_plt_stub retpoline_now_header = {
 
 static const struct arch_plt_stub retpoline_now_entry = {
     .size = 16,
-    .code =
-	(const uint8_t[]){
-	    0x4c, 0x8b, 0x1d, DISP, /* 0: mov slot(%rip),%r11 */
-	    0xe9, DISP,		    /* 7: jmp header */
-	    INT3_4,		    /* c */
-	},
+    ARCH_CODE(0x4c, 0x8b, 0x1d, DISP, /* 0: mov slot(%rip),%r11 */
+	0xe9, DISP,		      /* 7: jmp header */
+	INT3_4),		      /* c */
     .mask = (const uint8_t[]){0xff, FIX2, ANY, 0xff, ANY, FIX4},
     ONE_ROW,
 };
@@ -215,15 +180,12 @@ static const struct arch_plt_stub retpoline_now_entry = {
 /* The call does not come back: it ends in the target, with SP as it was here. */
 static const struct arch_plt_stub retpoline_lazy_entry = {
     .size = 32,
-    .code =
-	(const uint8_t[]){
-	    0x4c, 0x8b, 0x1d, DISP, /* 0: mov slot(%rip),%r11 */
-	    0xe8, DISP,		    /* 7: call .plt+0x20 */
-	    0xe9, DISP,		    /* c: jmp .plt+0x12, speculation only */
-	    0x68, INDEX,	    /* 11: push $index, where an unbound slot points */
-	    0xe9, DISP,		    /* 16: jmp .plt */
-	    INT3_4, 0xcc,	    /* 1b */
-	},
+    ARCH_CODE(0x4c, 0x8b, 0x1d, DISP, /* 0: mov slot(%rip),%r11 */
+	0xe8, DISP,		      /* 7: call .plt+0x20 */
+	0xe9, DISP,		      /* c: jmp .plt+0x12, speculation only */
+	0x68, INDEX,		      /* 11: push $index, where an unbound slot points */
+	0xe9, DISP,		      /* 16: jmp .plt */
+	INT3_4, 0xcc),		      /* 1b */
     .mask = (const uint8_t[]){0xff, FIX2, ANY, 0xff, ANY, 0xff, ANY, 0xff, ANY, 0xff, ANY,
 	FIX4, 0xff},
     .n_rows = 2,
@@ -346,10 +308,8 @@ const struct arch arch_x86_64 = {
 	    .aarch64_ra_state = false,
 	},
     .code = CODE_X86_64,
-    .reg_names = x86_64_reg_names,
-    .n_reg_names = sizeof(x86_64_reg_names) / sizeof(x86_64_reg_names[0]),
-    .tls_relocs = x86_64_tls_relocs,
-    .n_tls_relocs = sizeof(x86_64_tls_relocs) / sizeof(x86_64_tls_relocs[0]),
+    ARCH_LIST(reg_names, x86_64_reg_names),
+    ARCH_LIST(tls_relocs, x86_64_tls_relocs),
     .ra_reg = 16,
     /* DWARF 5, 6.4: "Typically, the CFA is defined to be the value of the stack
 	 * pointer at the call site in the previous frame". psABI 3.2.2: "Once control has
@@ -359,17 +319,13 @@ const struct arch arch_x86_64 = {
     .sp_from_cfa = 0,
     .ra_tracked = false,
     .fixed_ra_off = -8,
-    .plt_templates = plt_templates,
-    .n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
-    .fillers = fillers,
-    .n_fillers = sizeof(fillers) / sizeof(fillers[0]),
-    .calls = calls,
-    .n_calls = sizeof(calls) / sizeof(calls[0]),
+    ARCH_LIST(plt_templates, plt_templates),
+    ARCH_LIST(fillers, fillers),
+    ARCH_LIST(calls, calls),
+    .n_direct = 1,
     .insn_unit = 1,
-    .relocs = relocs,
-    .n_relocs = sizeof(relocs) / sizeof(relocs[0]),
-    .code_relocs = code_relocs,
-    .n_code_relocs = sizeof(code_relocs) / sizeof(code_relocs[0]),
+    ARCH_LIST(relocs, relocs),
+    ARCH_LIST(code_relocs, code_relocs),
     .reloc_start32 = R_X86_64_PC32,
     .reloc_start64 = R_X86_64_PC64,
 };

@@ -9,9 +9,6 @@
 #include "gen/rows/last_calls.h"
 #include "gen/rows/padding.h"
 
-/* Bytes; no instruction is longer. */
-enum { TEXT_CALL = 16 };
-
 /* Executable bytes that are in the file. */
 struct text_region {
 	uint64_t start, end; /* addresses; end is exclusive */
@@ -121,10 +118,10 @@ static void text_call(struct text *text, const struct text_region *region, uint6
 	struct coverage *coverage = text->coverage;
 	uint64_t size = addr - region->start;
 
-	size = size < TEXT_CALL ? size : TEXT_CALL;
+	size = size < LAST_CALL_SIZE ? size : LAST_CALL_SIZE;
 	if (!text->last || text->last->end != addr ||
-	    !last_call_is(
-		text->arch, text_bytes(text, region, addr - size, size) + size, size))
+	    !last_call_is(text->code.image, text->arch,
+		text_bytes(text, region, addr - size, size), size, addr))
 		return;
 	if (!vec_reserve(&coverage->calls, &coverage->cap_calls, coverage->n_calls + 1))
 		text->nomem = true;

@@ -2,26 +2,37 @@
 /* Extends functions over the return address of a last call. */
 #include "gen/rows/last_calls.h"
 
+#include <endian.h>
+#include <string.h>
+
 #include "gen/elf/object/object.h"
 #include "gen/rows/padding.h"
 #include "sframe/cursor.h"
 
-static bool call_matches(const struct arch_call *call, const uint8_t *code)
+/* True if code, whose end is an address, is a call. Bytes of another instruction can look like one, but seldom lead to code. */
+static bool call_matches(const struct image *image, const struct arch *arch, size_t i,
+    const uint8_t *code, uint64_t end)
 {
-	for (uint8_t i = 0; i < call->size && i < sizeof(call->mask); i++)
-		if ((code[i] & call->mask[i]) != call->bits[i])
+	const struct arch_call *call = &arch->calls[i];
+	uint32_t distance;
+
+	for (uint8_t k = 0; k < call->size && k < sizeof(call->mask); k++)
+		if ((code[k] & call->mask[k]) != call->bits[k])
 			return false;
-	return true;
+	/* Those of an object are not relocated. */
+	if (i >= arch->n_direct || image->object)
+		return true;
+	memcpy(&distance, code + call->size - sizeof(distance), sizeof(distance));
+	return image_code_segment(image, end + (uint64_t)(int32_t)le32toh(distance), 1);
 }
 
-bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size)
+bool last_call_is(const struct image *image, const struct arch *arch,
+    const uint8_t *bytes, uint64_t size, uint64_t end)
 {
-	for (size_t i = 0; i < arch->n_calls; i++) {
-		const struct arch_call *call = &arch->calls[i];
-
-		if (call->size <= size && call_matches(call, end - call->size))
+	for (size_t i = 0; i < arch->n_calls; i++)
+		if (arch->calls[i].size <= size &&
+		    call_matches(image, arch, i, bytes + size - arch->calls[i].size, end))
 			return true;
-	}
 	return false;
 }
 
@@ -65,7 +76,7 @@ bool last_call_reaches(struct image_window *code, const struct arch *arch, uint6
 		    start < call->size ? NULL
 				       : code_at(code, start - call->size, call->size);
 
-		if (bytes && call_matches(call, bytes))
+		if (bytes && call_matches(code->image, arch, i, bytes, start))
 			return true;
 	}
 	return false;

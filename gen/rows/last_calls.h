@@ -16,9 +16,12 @@
 #include "gen/sources/input.h"
 #include "sframe/model.h"
 
-/* True if the code that ends at end, of which size bytes are there, ends in a call by its bytes. They can be the
- * end of another instruction, too: to take that for a call gives a row to filler, which harms nobody. */
-bool last_call_is(const struct arch *arch, const uint8_t *end, uint64_t size);
+enum { LAST_CALL_SIZE = 16 }; /* bytes; no instruction is longer */
+
+/* True if the size bytes in front of the address end end in a call, by their bytes. They can be the end of another instruction, too: to
+ * take that for a call gives a row to filler, which harms nobody. */
+bool last_call_is(const struct image *image, const struct arch *arch,
+    const uint8_t *bytes, uint64_t size, uint64_t end);
 
 /* True if [start, end) is the first unit behind a call, and filler is there, which may go on up to limit. */
 bool last_call_reaches(struct image_window *code, const struct arch *arch, uint64_t start,

@@ -32,6 +32,9 @@ struct lint_run {
 	struct sf_func last;	    /* the function before, whose field is at last_off */
 	uint64_t last_off;
 	const GElf_Phdr *code; /* where the first function is; NULL: none yet */
+	size_t
+	    section; /* where the last function ends; the code there begins at least, */
+	uint64_t least, limit; /* and at limit begins other code; 0: not looked up yet */
 };
 
 void lint_tell(const struct lint_result *result, enum lint_rule rule, struct err *err)
@@ -187,21 +190,57 @@ static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t
 		lint_broken(run, LINT_RULE_FUNC_SEGMENT, off, func->start);
 }
 
-/* Judges the last function in front of next. Where it ends in a call and only filler follows, a reader of the return address
- * finds no row. A call's displacement and the filler can look like another call; a zero before another filler is a displacement's. */
+static bool lint_is_code(const GElf_Shdr *hdr)
+{
+	return hdr->sh_flags & SHF_ALLOC && hdr->sh_flags & SHF_EXECINSTR;
+}
+
+/* Goes on to the section that has the code in front of end. They ascend in the files of all linkers. */
+static void lint_section_of(struct lint_run *run, uint64_t end)
+{
+	const struct image_section *list = run->image->sections;
+	const size_t n = run->image->n_sections;
+	size_t next;
+
+	for (; run->section < n; run->section++, run->limit = 0) {
+		const GElf_Shdr *hdr = &list[run->section].hdr;
+
+		if (lint_is_code(hdr) && end <= hdr->sh_addr + hdr->sh_size)
+			break;
+	}
+	if (run->limit)
+		return;
+	for (next = run->section + 1; next < n && !lint_is_code(&list[next].hdr);)
+		next++;
+	run->least = run->section < n ? list[run->section].hdr.sh_addr : 0;
+	run->limit = next < n ? list[next].hdr.sh_addr : UINT64_MAX;
+}
+
+/*
+ * Judges the last function in front of next. Where it ends in a call and only filler follows, a reader of the return address finds no
+ * row. A call's displacement and the filler can look like another call; a zero before another filler is a displacement's.
+ */
 static void lint_return(struct lint_run *run, uint64_t next)
 {
 	const struct sf_func *f = &run->last;
 	const uint64_t end = f->start + f->size;
+	uint64_t size;
 	const uint8_t *b;
 
-	if (!run->arch || !f->size || f->pcmask || f->signal_frame ||
-	    !last_call_open(&run->bytes, run->arch, end, next))
+	if (!run->arch || !f->size || f->pcmask || f->signal_frame)
 		return;
-	b = image_at_addr(run->image, end - 1, 2);
-	b = b ? image_window_at(&run->bytes, b, 2) : NULL;
-	if ((b && !b[0] && b[1]) || !last_call_reaches(&run->bytes, run->arch,
-					end - run->arch->insn_unit, end, next))
+	lint_section_of(run, end);
+	next = next < run->limit ? next : run->limit;
+	size = end - run->least < LAST_CALL_SIZE ? end - run->least : LAST_CALL_SIZE;
+	if (!last_call_open(&run->bytes, run->arch, end, next))
+		return;
+	b = image_at_addr(run->image, end - size, size + 1);
+	b = b ? image_window_at(&run->bytes, b, (size_t)size + 1) : NULL;
+	if (!b || !last_call_is(run->image, run->arch, b, size, end))
+		return;
+	if ((run->arch->insn_unit == 1 && !b[size - 1] && b[size]) ||
+	    !last_call_reaches(
+		&run->bytes, run->arch, end - run->arch->insn_unit, end, next))
 		lint_broken(run, LINT_RULE_CALL_AT_END, run->last_off, f->start);
 }
 

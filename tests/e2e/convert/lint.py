@@ -311,11 +311,11 @@ def make_ends(files, work):
     found, status, text = broken(os.path.join(work, "reaches"))
     check(made.returncode == 0 and status == 0 and not found, "and for all, where it reaches over filler", made.stderr + text)
     # Bytes that can be two calls, of which the second has the filler in it, or the first has bytes of a jump: which one it is.
-    for what, code, reader, wanted in (("displacement", "0xe8, 0xe8, 255, 255, 255", (), {}),
-                                       ("jump", "0x74, 0xe8, 0xe8, 60, 5, 0, 0", ("--for=binutils-2.45",), {"call-at-end"})):
+    for what, code, filler, reader, wanted in (("displacement", "0xe8, 0xe8, 255, 255, 255", 11, (), {}),
+                                               ("jump", "0x74, 0xe8, 0xe8, 60, 5, 0, 0", 400000, ("--for=binutils-2.45",), {"call-at-end"})):
         with open(source, "w", encoding="ascii") as file:
             file.write('__asm__(".text; .type twice, @function; twice: .cfi_startproc; push %rbx; .cfi_def_cfa_offset 16; .nops 32; "\n'
-                       f'        ".byte {code}; .cfi_endproc; .size twice, . - twice; .fill 11, 1, 0x90");\n'
+                       f'        ".byte {code}; .cfi_endproc; .size twice, . - twice; .fill {filler}, 1, 0x90");\n'
                        "int next(void) { return 1; }\nint main(void) { return 0; }\n")
         must("gcc", "-O2", "-o", ends + "-twice", source)
         must(tool, "-q", *reader, ends + "-twice", os.path.join(work, "twice"))
@@ -330,6 +330,26 @@ def make_ends(files, work):
         made = run(tool, "-q", ends + "-last", os.path.join(work, "last"))
         found, status, text = broken(os.path.join(work, "last"))
         check(made.returncode == 0 and status == 0 and not found, f"a last call at the end of .text, {n} bytes later", made.stderr + text)
+    # The code in front of the function, and that of the next section, are not its own.
+    for what, options, text_of, reader, wanted in (
+            ("nops in front of the next section's function", ("-Os", "-fpatchable-function-entry=5,3"),
+             '#include <stdlib.h>\n__attribute__((section("a_text"))) void last(void) { abort(); }\n'
+             '__attribute__((section("b_text"))) int other(int x) { return x; }\n'
+             "int main(int n, char **arg) { if (n > 5) last(); return other(n); }\n", (), {}),
+            ("the end of .plt before it", ("-O2", "-fPIC", "-fpatchable-function-entry=1", "-shared", "-nostdlib", "-Wl,-z,lazy"),
+             "int inc(int x) { return x + 1; }\nextern int ext(int);\nint user(int x) { return ext(x) + 2; }\n", (), {}),
+            ("a return of 1000 without CFI", ("-O2",),
+             '__asm__(".text; thousand: mov $1000, %eax; ret; .fill 10, 1, 0x90; .type thousand, @function; .size thousand, 6");\n'
+             "int next(int x) { return x; }\nint main(void) { return 0; }\n", ("--derive",), {}),
+            ("filler up to a section without rows", ("-O2",),
+             'int main(void) { return 0; }\n__asm__(".text; last: .cfi_startproc; call abort; .cfi_endproc; .nops 8");\n',
+             ("--for=binutils-2.45",), {"call-at-end"})):
+        with open(source, "w", encoding="ascii") as file:
+            file.write(text_of)
+        must("gcc", *options, "-o", ends + "-near", source)
+        must(tool, "-q", *reader, ends + "-near", os.path.join(work, "near"))
+        found, status, text = broken(os.path.join(work, "near"))
+        check(status == bool(wanted) and found.keys() == set(wanted), f"a last call, and {what}", text)
     # No reader of version 1 looks up return addresses, so its bytes are those for readers that print rows.
     old = [os.path.join(work, name) for name in ("old", "old-named")]
     must(tool, "section", "-q", "--format=1", ends, old[0])

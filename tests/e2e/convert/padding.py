@@ -77,7 +77,7 @@ def last_calls(tool, plain, other):
         called = bytearray(file.read())
     text = section_of(plain, ".text")
     for end in (33, 58, 80):
-        called[text + end - 5:text + end] = bytes.fromhex("e800000000")
+        called[text + end - 5:text + end] = bytes.fromhex("e8fbffffff")
 
     def convert(*options, opcode=0xe8):
         called[text + 9 + GAPS[0] + 4] = opcode

@@ -175,6 +175,7 @@ static void calls_at(struct file *file, uint64_t end)
 	const struct sf_row row = fixture_cfa(0, AMD64_SP, 16);
 
 	file->text[end - 5] = 0xe8;
+	memset(file->text + end - 4, 0, 4); /* leads to the next instruction */
 	range(file, TEXT + end - 5, TEXT + end);
 	file->list[file->ranges.n - 1].fde = (uint32_t)end;
 	fixture_func(&file->model, TEXT + end - 5, 5);
@@ -189,11 +190,15 @@ UNIT(last_calls)
 	    .p_flags = PF_X,
 	    .p_vaddr = TEXT,
 	    .p_filesz = SIZE,
-	    .p_memsz = SIZE}};
+	    .p_memsz = SIZE + 1}}; /* where the last call leads */
 	struct err err = {0};
 	struct file file;
 
 	file_make(&file);
+	file.image.phdrs = phdrs;
+	file.image.n_phdrs = 1;
+	file.image.bytes = file.text;
+	file.image.size = SIZE;
 	memset(file.text + 5, 0x90, 3); /* filler up to the next function */
 	calls_at(&file, 5);
 	calls_at(&file, 13); /* filler, and then code */
@@ -205,10 +210,6 @@ UNIT(last_calls)
 	calls_at(&file, SIZE);
 	ck_assert(coverage_text(&file.image, arch_find(EM_X86_64, false), &file.ranges,
 	    &file.model, &file.coverage, &err));
-	file.image.phdrs = phdrs;
-	file.image.n_phdrs = 1;
-	file.image.bytes = file.text;
-	file.image.size = SIZE;
 	last_calls_reach(
 	    &file.image, arch_find(EM_X86_64, false), &file.coverage, &file.model);
 	last_calls_count(&file.model, &file.coverage);
@@ -270,15 +271,21 @@ UNIT(call_bytes)
 	    {EM_S390, 2, {0x07, 0xfe}, false},		     /* br %r14 */
 	};
 
+	GElf_Phdr code = {.p_type = PT_LOAD, .p_flags = PF_X, .p_memsz = 0x4030301};
+	const struct image image = {.phdrs = &code, .n_phdrs = 1};
+
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct arch *arch =
 		    arch_find(cases[i].machine, cases[i].machine == EM_S390);
 
-		ck_assert_msg(last_call_is(arch, cases[i].bytes + cases[i].size,
-				  cases[i].size) == cases[i].calls,
+		ck_assert_msg(last_call_is(&image, arch, cases[i].bytes, cases[i].size,
+				  0xff) == cases[i].calls,
 		    "case %zu", i);
-		ck_assert(!last_call_is(arch, cases[i].bytes + 1, 1));
+		ck_assert(!last_call_is(&image, arch, cases[i].bytes, 1, 0xff));
 	}
+	/* A displacement that leads to no code is none. */
+	ck_assert(
+	    !last_call_is(&image, arch_find(EM_X86_64, false), cases[0].bytes, 5, 0x100));
 }
 UNIT(shares)
 {
