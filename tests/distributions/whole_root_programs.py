@@ -86,7 +86,9 @@ def status_of(process):
 
 
 def run(path, argument, home):
-    environment = {"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8", "TERM": "dumb", "COLUMNS": "80"}
+    # Perl's hashes have another order in each process.
+    environment = {"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8", "TERM": "dumb", "COLUMNS": "80", "PERL_HASH_SEED": "0",
+                   "PERL_PERTURB_KEYS": "0"}
     # Both streams by themselves: a warning can come anywhere between the lines of another process.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen([path, argument], cwd=home, env=environment, stdin=subprocess.DEVNULL, stdout=out,
