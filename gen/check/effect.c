@@ -143,8 +143,10 @@ struct callee_effect callee_jump(const struct code_abi *abi,
 		note_written(&end, moved + target->written);
 		return end;
 	}
-	/* The function has taken more off the stack than its own frame already. */
-	if (sp.kind == CODE_CFA && moved > 0)
+	/* The function has taken more off the stack than its own frame already, or has moved its return address, and who returns is not known. */
+	if (sp.kind == CODE_CFA &&
+	    (moved > 0 || (moved && abi->ra == CODE_NO_REG &&
+			      callee_has_return_address(abi, after))))
 		end.how = CALLEE_ODD;
 	return end;
 }

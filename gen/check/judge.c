@@ -61,16 +61,13 @@ static struct code_value return_address(const struct code_abi *abi,
 static bool is_of_another_stack(const struct code_abi *abi, const struct cfi_row *row,
     struct code_value cfa, const struct code_state *state)
 {
-	const bool plus = row->cfa.kind == CFI_REG_PLUS;
-
-	if ((cfa.kind != CODE_OTHER && cfa.kind != CODE_MADE) ||
-	    !(plus || row->cfa.kind == CFI_AT_REG))
+	if (cfa.kind != CODE_OTHER && cfa.kind != CODE_MADE)
 		return false;
 	/* A goto out of a nested function loads both from the frame it goes to, which has its CFA in memory where variables are aligned. */
 	if (row->cfa.reg == abi->fp)
 		return cfa.kind == CODE_OTHER &&
 		       state->regs[abi->sp].kind == CODE_UNKNOWN;
-	if (!plus)
+	if (row->cfa.kind != CFI_REG_PLUS)
 		return false;
 	/* A value that the caller had there for its own use is no stack. */
 	if (row->cfa.reg < CODE_SCRATCH && row->cfa.reg != abi->sp &&

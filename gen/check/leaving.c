@@ -81,19 +81,29 @@ void validate_note_end(struct validate_worker *worker, const struct validate_par
 	const struct code_abi *abi = code_abi(arch->code);
 	const size_t to = leaves_for(worker, place->insn);
 	const bool leaves = to != SIZE_MAX || place->insn->control == CODE_RETURNS;
+	const struct callee_effect odd = {.how = CALLEE_ODD, .kept = UINT32_MAX};
 	struct code_state after;
-	bool described;
+	bool described, oddly;
 
-	if (!leaves && !leaves_by_register(abi, place))
+	if (!leaves && !leaves_by_register(abi, place)) {
+		/* Another function's part, which returns in this one's name. */
+		if (place->insn->control == CODE_JUMPS && abi->ra == CODE_NO_REG &&
+		    !validate_part_at(worker, place->insn->target) &&
+		    callee_has_return_address(abi, place->state))
+			callee_add(&worker->effect, &odd);
 		return;
+	}
 	worker->nomem |= !validate_note_use(worker, part, to);
 	memcpy(&after, place->state, sizeof(after));
 	code_state_step(&after, abi, place->pc, place->insn);
-	if (leaves && leaves_oddly(abi, place, &after))
+	oddly = leaves && leaves_oddly(abi, place, &after);
+	if (oddly)
 		worker->result->ranges[part->range].reviews |= VALIDATE_REVIEW_RETURN;
 	if (place->seeded) {
 		worker->seen.seeded_well |= callee_is_bare(abi, place->state);
-		worker->seen.seeded_oddly |= leaves && leaves_oddly(abi, place, &after);
+		worker->seen.seeded_oddly |= oddly;
+		if (oddly)
+			callee_add(&worker->effect, &odd);
 		return;
 	}
 	described = validate_is_bare(arch, row, &worker->entry);

@@ -226,7 +226,8 @@ static bool part_add_rows(
 	    .go = validate_is_go(worker, part_fde(worker, range)),
 	    .fragment = validate_is_fragment(worker, range->start),
 	    .framed = validate_refs_have(worker->all_framed, range->start),
-	    .resolver = part_is_resolver(worker, &rows)};
+	    .resolver = part_is_resolver(worker, &rows) &&
+			!validate_refs_have(worker->calls, range->start)};
 	worker->code[worker->n_parts++] = *code;
 	memcpy(&worker->rows[worker->n_rows], rows.list, rows.n * sizeof(*rows.list));
 	worker->n_rows += rows.n;
