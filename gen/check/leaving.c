@@ -89,7 +89,8 @@ void validate_note_end(struct validate_worker *worker, const struct validate_par
 		/* Another function's part, which returns in this one's name. */
 		if (place->insn->control == CODE_JUMPS && abi->ra == CODE_NO_REG &&
 		    !validate_part_at(worker, place->insn->target) &&
-		    callee_has_return_address(abi, place->state))
+		    callee_has_return_address(abi, place->state) &&
+		    !callee_is_bare(abi, place->state))
 			callee_add(&worker->effect, &odd);
 		return;
 	}
