@@ -20,7 +20,7 @@ static bool call_matches(const struct image *image, const struct arch *arch, siz
 		if ((code[k] & call->mask[k]) != call->bits[k])
 			return false;
 	/* Those of an object are not relocated. */
-	if (i >= arch->n_direct || image->object)
+	if (i >= arch->n_direct || image->ehdr.e_type == ET_REL)
 		return true;
 	memcpy(&distance, code + call->size - sizeof(distance), sizeof(distance));
 	return image_code_segment(image, end + (uint64_t)(int32_t)le32toh(distance), 1);
