@@ -49,7 +49,7 @@ COMMANDS = [
     (["tree", "remove", "t"], "t"),
 ]
 MAKES = re.compile(
-    r'\d+ +(?:openat\((?P<at>[^,]*), "(?P<open>[^"]*)", [^)]*(?:O_CREAT|O_TMPFILE)'
+    r'(?:openat\((?P<at>[^,]*), "(?P<open>[^"]*)", [^)]*(?:O_CREAT|O_TMPFILE)'
     r'|(?P<call>open|creat|mkdir|mknod|symlink|link|rename|unlink|truncate|chmod|chown)(?:at2?)?\((?P<rest>.*)\) += 0)'
 )
 
@@ -70,11 +70,13 @@ def prepare():
     subprocess.run([TOOL, "report", "-q", "--json", "-o", "a/base.json", "a/in"], check=True)
 
 
-def made_by(log):
-    """The paths that a trace makes, changes or removes by name."""
+def made_by(logs):
+    """The paths that traces make, change or remove by name. Each process has a log of its own, so no other one cuts its lines in two."""
     paths = []
-    with open(log, encoding="utf-8", errors="replace") as file:
-        for line in file:
+    for log in os.listdir(logs):
+        with open(os.path.join(logs, log), encoding="utf-8", errors="replace") as file:
+            lines = file.readlines()
+        for line in lines:
             match = MAKES.match(line)
             if not match:
                 continue
@@ -96,9 +98,10 @@ def places():
         # A directory for temporary files that must stay empty.
         os.makedirs("tmp", exist_ok=True)
         env = dict(os.environ, TMPDIR=os.path.abspath("tmp"))
-        done = subprocess.run(["strace", "-f", "-y", "-qq", "-s", "4096", "-o", "log", TOOL, *argv],
-                              env=env, capture_output=True, check=False)
-        paths = made_by("log")
+        with tempfile.TemporaryDirectory() as logs:
+            done = subprocess.run(["strace", "-ff", "-y", "-qq", "-s", "4096", "-o", logs + "/of", TOOL, *argv],
+                                  env=env, capture_output=True, check=False)
+            paths = made_by(logs)
         allowed = tuple(os.path.abspath(folder) + "/" for folder in folders)
         wrong = [path for path in paths if not os.path.realpath(path).startswith(allowed or "//")]
         temporary = [path for path in paths if "/.eh2sframe." in path]
