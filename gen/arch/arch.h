@@ -118,7 +118,7 @@ struct arch {
 	size_t n_fillers;
 	const struct arch_call *calls;
 	size_t n_calls;
-	/* Of them, the first: their last four bytes, little-endian, lead from their end to code. */
+	/* The first n_direct calls end in four bytes, little-endian, that lead from their end to code. */
 	size_t n_direct;
 	uint8_t insn_unit; /* bytes that every instruction is a multiple of */
 	/* Relocations that occur in CFI. Two of them are for starts in .sframe, of 4 and 8 bytes. */

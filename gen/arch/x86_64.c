@@ -126,8 +126,7 @@ static const struct arch_plt_stub mold_entry = {
     .size = 16,
     ARCH_CODE(ENDBR64,	   /* 0 */
 	0x41, 0xbb, INDEX, /* 4: mov $index,%r11d */
-	0xff, 0x25, DISP,  /* a: jmp *slot(%rip) */
-	),
+	0xff, 0x25, DISP), /* a: jmp *slot(%rip) */
     .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX2, ANY},
     ONE_ROW,
 };

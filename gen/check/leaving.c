@@ -86,7 +86,7 @@ void validate_note_end(struct validate_worker *worker, const struct validate_par
 	bool described, oddly;
 
 	if (!leaves && !leaves_by_register(abi, place)) {
-		/* Another function's part, which returns in this one's name. */
+		/* Control goes to another function's part, which returns in this one's name. */
 		if (place->insn->control == CODE_JUMPS && abi->ra == CODE_NO_REG &&
 		    !validate_part_at(worker, place->insn->target) &&
 		    callee_has_return_address(abi, place->state) &&

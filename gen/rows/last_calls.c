@@ -19,7 +19,7 @@ static bool call_matches(const struct image *image, const struct arch *arch, siz
 	for (uint8_t k = 0; k < call->size && k < sizeof(call->mask); k++)
 		if ((code[k] & call->mask[k]) != call->bits[k])
 			return false;
-	/* Those of an object are not relocated. */
+	/* Displacements of an object are not relocated. */
 	if (i >= arch->n_direct || image->ehdr.e_type == ET_REL)
 		return true;
 	memcpy(&distance, code + call->size - sizeof(distance), sizeof(distance));
@@ -91,8 +91,7 @@ bool last_call_open(
 
 	if (phdr && limit > phdr->p_vaddr + phdr->p_filesz)
 		limit = phdr->p_vaddr + phdr->p_filesz;
-	if ((!phdr && !image->object) || end >= limit || limit - end < arch->insn_unit ||
-	    !last_call_reaches(code, arch, end, end + arch->insn_unit, limit))
+	if ((!phdr && !image->object) || end >= limit || limit - end < arch->insn_unit)
 		return false;
 	bytes = code_at(code, end, limit - end);
 	return bytes && padding_front(arch, bytes, limit - end) == limit - end;

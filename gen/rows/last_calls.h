@@ -27,8 +27,7 @@ bool last_call_is(const struct image *image, const struct arch *arch,
 bool last_call_reaches(struct image_window *code, const struct arch *arch, uint64_t start,
     uint64_t end, uint64_t limit);
 
-/* True if a function that ends at end ends in a call, and all up to limit, or up to the end of its segment, is filler: at least
- * a unit of it. */
+/* True if all from end, where a function ends in a call, up to limit, or up to the end of its segment, is filler: at least a unit of it. */
 bool last_call_open(
     struct image_window *code, const struct arch *arch, uint64_t end, uint64_t limit);
 

@@ -226,21 +226,21 @@ static void lint_return(struct lint_run *run, uint64_t next)
 	const uint64_t end = f->start + f->size;
 	uint64_t size;
 	const uint8_t *b;
+	bool displaced;
 
 	if (!run->arch || !f->size || f->pcmask || f->signal_frame)
 		return;
 	lint_section_of(run, end);
 	next = next < run->limit ? next : run->limit;
 	size = end - run->least < LAST_CALL_SIZE ? end - run->least : LAST_CALL_SIZE;
-	if (!last_call_open(&run->bytes, run->arch, end, next))
-		return;
 	b = image_at_addr(run->image, end - size, size + 1);
 	b = b ? image_window_at(&run->bytes, b, (size_t)size + 1) : NULL;
 	if (!b || !last_call_is(run->image, run->arch, b, size, end))
 		return;
-	if ((run->arch->insn_unit == 1 && !b[size - 1] && b[size]) ||
-	    !last_call_reaches(
-		&run->bytes, run->arch, end - run->arch->insn_unit, end, next))
+	displaced = run->arch->insn_unit == 1 && !b[size - 1] && b[size];
+	if (last_call_open(&run->bytes, run->arch, end, next) &&
+	    (displaced || !last_call_reaches(&run->bytes, run->arch,
+			      end - run->arch->insn_unit, end, next)))
 		lint_broken(run, LINT_RULE_CALL_AT_END, run->last_off, f->start);
 }
 

@@ -8,9 +8,8 @@ begin with "sanitized/".
 The table is tests/tiers/long.tsv: a line for each test with the commit at which it last passed, when, in how many
 seconds, and how its last run ended. A test that passed at the commit that is checked out is not run again, so a run
 that was stopped goes on where it was. A pass also holds at a later commit if nothing has changed since but texts (docs/, *.md), the
-table and what the test does not read (UNREAD, READ_BY). With names it
-runs only these, even if they have passed. --table prints the table, and ends
-with 1 unless a pass of every test holds at this commit."""
+table and what the test does not read (UNREAD, READ_BY). With names it runs only these, even if they have passed. --table
+prints the table, and ends with 1 unless a pass of every test holds at this commit."""
 import argparse
 import fcntl
 import functools
@@ -26,7 +25,7 @@ TABLE = pathlib.Path(__file__).with_name("long.tsv")
 CONVERTER = re.compile(r"(sanitized/)?(plt_all|rows-many|rules-|libdwarf-|readelf-|derive-|section-rows|step|flip|words_|code_corpus|"
                        r"lengths|contradictions|known_faults|corpus$|debug_frame_rows|afterwards|dlphdr|cycles|kinds|two_tools|sixty|go_|"
                        r"whole_root|glibc_backtrace|real_|fuzz_(?!recording|names))")
-UNREAD = ("profile", "tests/profile", "tests/unit", "tests/house", "tests/lib", "tests/tiers/long.py", "tests/packaging/products.py",
+UNREAD = ("profile", "tests/profile", "tests/unit", "tests/house", "tests/lib", "tests/packaging/products.py",
           "tests/packaging/rpm_spec.sh", "kit", "examples", "cmd/report/page", "packaging/completions")
 # Files that are read by the tests of these names, and by no other.
 READ_BY = {"tests/code/contradictions.py": "contradictions", "tests/code/contradictions.tsv": "contradictions",

@@ -310,7 +310,7 @@ def make_ends(files, work):
     made = run(tool, "-q", ends, os.path.join(work, "reaches"))
     found, status, text = broken(os.path.join(work, "reaches"))
     check(made.returncode == 0 and status == 0 and not found, "and for all, where it reaches over filler", made.stderr + text)
-    # Bytes that can be two calls, of which the second has the filler in it, or the first has bytes of a jump: which one it is.
+    # The bytes can be two calls: the second one would have filler in it, or the first one the end of a jump.
     for what, code, filler, reader, wanted in (("displacement", "0xe8, 0xe8, 255, 255, 255", 11, (), {}),
                                                ("jump", "0x74, 0xe8, 0xe8, 60, 5, 0, 0", 400000, ("--for=binutils-2.45",), {"call-at-end"})):
         with open(source, "w", encoding="ascii") as file:
