@@ -94,6 +94,7 @@ struct code_insn {
 	uint8_t condition; /* enum code_condition, of BRANCHES */
 	uint8_t via;	   /* register, where control has one */
 	bool filler;	   /* it does nothing; compilers pad with it */
+	bool barrier; /* it only orders others; -mharden-sls puts it behind returns */
 	bool
 	    strange; /* neither compilers nor authors of user code write it, and data often looks like it */
 	/* s390x: its effects are those of the instruction at target, which code_insn_execute adds. */

@@ -96,12 +96,14 @@ static bool paths_seed_range(struct code_paths *paths, size_t i)
 		paths->seeding = true;
 		if (!paths->bytes[place].walk && !data &&
 		    (!at->insn.filler || paths->input->wary) &&
+		    !(ended && at->insn.barrier) &&
 		    host->seed(host->context, pc, &state) &&
 		    (!code_paths_arrive(paths, pc, pc, &state) ||
 			!code_paths_follow(paths)))
 			return false;
 		at = code_paths_insn_at(paths, place);
-		ended = code_paths_ends(at) || (ended && at->insn.filler);
+		ended = code_paths_ends(at) ||
+			(ended && (at->insn.filler || at->insn.barrier));
 		data &= !ended;
 		pc += at->insn.length;
 	}

@@ -371,6 +371,7 @@ static void step_call(struct code_state *state, const struct code_abi *abi)
 		state->regs[__builtin_ctz(rest)] = code_value_of(CODE_OTHER, 0, 0);
 	state->loaded &= ~(uint64_t)abi->clobbered;
 	state->compared = CODE_NO_REG;
+	state->called = true;
 }
 
 static bool adds_to_sp(const struct code_insn *insn, const struct code_abi *abi)
@@ -393,10 +394,9 @@ void code_state_step(struct code_state *state, const struct code_abi *abi, uint6
 	state->loaded &= ~(UINT64_C(1) << abi->sp);
 	for (uint32_t rest = insn->writes | insn->unsure; rest; rest &= rest - 1) {
 		const uint8_t i = (uint8_t)__builtin_ctz(rest);
+		const uint8_t kind = insn->unsure >> i & 1 ? CODE_UNKNOWN : CODE_OTHER;
 
-		set_reg(state, i,
-		    code_value_of(
-			insn->unsure >> i & 1 ? CODE_UNKNOWN : CODE_OTHER, 0, 0));
+		set_reg(state, i, code_value_of(kind, 0, 0));
 	}
 	/* Adding a register to SP skips frames, to raise an exception; taking space is a subtraction. */
 	if (state->regs[abi->sp].kind == CODE_MADE &&

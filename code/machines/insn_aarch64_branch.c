@@ -151,7 +151,7 @@ static bool a64_hint(const struct a64 *a)
 
 static bool a64_barrier(const struct a64 *a)
 {
-	(void)a;
+	a->insn->barrier = true;
 	return true;
 }
 

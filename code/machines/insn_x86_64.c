@@ -101,6 +101,9 @@ static void x86_writes_more(const struct x86_insn *x)
 {
 	struct code_insn *insn = x->insn;
 
+	/* ins has a store, and outs none. */
+	if (x->decoded.meta.category == ZYDIS_CATEGORY_IOSTRINGOP)
+		insn->unsure |= UINT32_C(1) << (insn->n_effects ? X86_RDI : X86_RSI);
 	switch ((int)x->decoded.mnemonic) {
 	case ZYDIS_MNEMONIC_CMPSB:
 	case ZYDIS_MNEMONIC_CMPSW:
@@ -116,15 +119,7 @@ static void x86_writes_more(const struct x86_insn *x)
 	case ZYDIS_MNEMONIC_SCASW:
 	case ZYDIS_MNEMONIC_SCASD:
 	case ZYDIS_MNEMONIC_SCASQ:
-	case ZYDIS_MNEMONIC_INSB:
-	case ZYDIS_MNEMONIC_INSW:
-	case ZYDIS_MNEMONIC_INSD:
 		insn->unsure |= UINT32_C(1) << X86_RDI;
-		break;
-	case ZYDIS_MNEMONIC_OUTSB:
-	case ZYDIS_MNEMONIC_OUTSW:
-	case ZYDIS_MNEMONIC_OUTSD:
-		insn->unsure |= UINT32_C(1) << X86_RSI;
 		break;
 	case ZYDIS_MNEMONIC_BSF:
 	case ZYDIS_MNEMONIC_BSR:
@@ -150,8 +145,13 @@ static void x86_writes_elsewhere(const struct x86_insn *x)
 {
 	struct code_insn *insn = x->insn;
 
+	if (x->decoded.meta.category == ZYDIS_CATEGORY_PADLOCK)
+		insn->unsure |= X86_VIA;
 	switch ((int)x->decoded.mnemonic) {
+	/* Of the numbers of 32-bit system calls nothing is known. */
 	case ZYDIS_MNEMONIC_INT:
+		insn->system = true;
+		insn->target = UINT64_MAX;
 		insn->unsure |= X86_INT_80;
 		insn->writes |= UINT32_C(1) << X86_RAX;
 		break;
@@ -178,17 +178,6 @@ static void x86_writes_elsewhere(const struct x86_insn *x)
 	case ZYDIS_MNEMONIC_VMMCALL:
 	case ZYDIS_MNEMONIC_VMRUN:
 		insn->unsure |= X86_ELSEWHERE;
-		break;
-	case ZYDIS_MNEMONIC_MONTMUL:
-	case ZYDIS_MNEMONIC_XCRYPT_CBC:
-	case ZYDIS_MNEMONIC_XCRYPT_CFB:
-	case ZYDIS_MNEMONIC_XCRYPT_CTR:
-	case ZYDIS_MNEMONIC_XCRYPT_ECB:
-	case ZYDIS_MNEMONIC_XCRYPT_OFB:
-	case ZYDIS_MNEMONIC_XSHA1:
-	case ZYDIS_MNEMONIC_XSHA256:
-	case ZYDIS_MNEMONIC_XSTORE:
-		insn->unsure |= X86_VIA;
 		break;
 	default:
 		break;

@@ -72,7 +72,7 @@ static void note_callee_through(const struct code_state *before,
 /* Notes that the function may write up to end above its CFA. */
 static void note_written(struct callee_effect *effect, int64_t end)
 {
-	if (end > (int64_t)effect->written && end <= INT16_MAX)
+	if (end > (int64_t)effect->written && end <= INT32_MAX)
 		effect->written = (uint32_t)end;
 }
 

@@ -416,9 +416,9 @@ static void needs_keep(
 static bool needs_keep_cfa(
     const struct code_abi *abi, struct need need, struct code_state *state)
 {
-	/* Another register has a copy of SP, which is still there. */
+	/* Another register has a copy of SP, which is certainly still there. */
 	if (need.kind == NEED_REG && need.reg != abi->fp &&
-	    state->regs[abi->sp].kind == CODE_CFA)
+	    state->regs[abi->sp].kind == CODE_CFA && !state->called)
 		need.reg = abi->sp;
 	if (need.kind == NEED_LOST || need.kind == NEED_NOTHING ||
 	    (need.kind == NEED_REG && state->regs[need.reg].kind != CODE_CFA))

@@ -15,8 +15,8 @@
 #include "base/vec.h"
 #include "gen/check/unit.h"
 
-/* Rounds after which links are ignored; real files need 3 or 4. */
-enum { VALIDATE_MAX_ROUNDS = 16 };
+/* Rounds after which what still changes counts as unknown, and after which all does; real files need 3 or 4. */
+enum { VALIDATE_SETTLES = 8, VALIDATE_MAX_ROUNDS = 64 };
 /* The ranges of the file by the function that they belong to. */
 struct validate_groups {
 	/* For each range the lowest range of its group, or one nearer to it. */
@@ -206,11 +206,12 @@ static bool run_rounds(struct validate_run *run, size_t n_ranges)
 {
 	uint8_t *changed = malloc(n_ranges + 1);
 	bool ok = changed && first_units(run), again;
+	struct validate_range *results = run->workers[0].result->ranges;
+	uint8_t round;
 
-	for (uint8_t round = 1; ok && run->groups.n_units; round++) {
+	for (round = 1; ok && run->groups.n_units && round < VALIDATE_MAX_ROUNDS;
+	     round++) {
 		ok = run_round(run, round);
-		if (!ok || round == VALIDATE_MAX_ROUNDS)
-			break;
 		for (size_t i = 0; i < n_ranges; i++)
 			changed[i] = 0;
 		if (round == 1 && !gather_refs(run, changed))
@@ -218,11 +219,17 @@ static bool run_rounds(struct validate_run *run, size_t n_ranges)
 		again = false;
 		ok = ok && gather_framed(run, changed, &again) &&
 		     validate_publish(run->workers, run->n_workers, run->effects,
-			 round > VALIDATE_MAX_ROUNDS / 2, changed, &again);
+			 round > VALIDATE_SETTLES, changed, &again);
 		again |= join_groups(run, changed);
 		if (!again && round > 1)
 			break;
 		ok = ok && next_units(run, changed, n_ranges);
+	}
+	/* Takes all verdicts and faults back. */
+	for (size_t i = 0; round == VALIDATE_MAX_ROUNDS && i < n_ranges; i++) {
+		results[i].state = VALIDATE_OPEN;
+		results[i].first_open = run->workers[0].input->ranges.list[i].start;
+		results[i].round = 0;
 	}
 	free(changed);
 	return ok;

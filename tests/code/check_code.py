@@ -262,6 +262,21 @@ def tail(work):
           "a row that is wrong behind a tail call is repaired", said.stdout + said.stderr)
 
 
+def handed_over(work):
+    """Some functions, and more than the check has rounds, hand over to one whose return pops."""
+    def function(name, body):
+        return f"\t.type {name}, @function\n{name}:\n\t.cfi_startproc\n\t{body}\n\t.cfi_endproc\n\t.size {name}, . - {name}\n"
+
+    frame = "push %rbp; .cfi_def_cfa_offset 16; .cfi_offset %rbp, -16; mov %rsp, %rbp; sub $64, %rsp; .cfi_def_cfa %rsp, 80"
+    for number, wanted in {1: "wrong", 24: "unknown", 99: "unknown"}.items():
+        text = function("hand_0", "ret $8") + "".join(function(f"hand_{i}", f"nop; jmp hand_{i - 1}") for i in range(1, number + 1))
+        text += function("calls", f"{frame}; call hand_{number}; nop; leave; .cfi_def_cfa %rsp, 8; ret")
+        path = assembled("handed_over", text + '\t.section .note.GNU-stack, "", @progbits\n', work)
+        said = Said(TOOL, path)
+        found = verdict(said, *symbols(path)["calls"])
+        check(wanted in (found, found[0]), f"an odd return behind {number} tail calls", f"{found}, not {wanted}\n{said.text}")
+
+
 def main():
     if not shutil.which(CC):
         skip_all(f"{CC} is not installed")
@@ -277,6 +292,7 @@ def main():
         if MACHINE == "x86_64":
             tables(work)
             caught(work)
+            handed_over(work)
         if MACHINE == "aarch64":
             tail(work)
     plan()

@@ -36,7 +36,7 @@ void lies_of_cfa(void), lies_of_fp(void);
 	DO(fp_slot_reused) DO(fp_is_argument) DO(calls_sets_fp) DO(calls_opens) DO(fatal_in_middle) DO(resolver_stub) \
 	DO(threaded) DO(stg_run) DO(to_cold) DO(correlated) DO(correlated_good_way) DO(correlated_fp) \
 	DO(computed_goto) DO(described_stack) DO(exchanged_stack) DO(over_frames) DO(calls_own_err) \
-	DO(slot_in_kept) DO(jumps_to_two_ways) DO(jumps_to_label)
+	DO(slot_in_kept) DO(jumps_to_two_ways) DO(jumps_to_label) DO(has_copy_of_sp)
 #define HOSTILE_FATAL(DO) \
 	DO(fatal_ends) DO(fatal_in_middle_dies) DO(only_dies) DO(to_cold_fatal) DO(calls_callee_gives_slot) \
 	DO(calls_callee_gives_slot_last) DO(calls_callee_writes_far) DO(calls_slot_in_argument) \

@@ -420,6 +420,14 @@ data_label:
 	words	data_label_word, 0
 F calls_label
 	lea	data_label(%rip), %rax; mov %rax, data_label_word(%rip); xor %ecx, %ecx; call *data_label_word(%rip); ret
+F pops_by_word /* where it goes to is not known, and that pops, so that SP is not where its callers had it */
+	jmp	*popped_word(%rip)
+E
+popped:
+	mov	8(%rsp), %rax; ret $8
+	words	popped_word, popped
+F has_copy_of_sp /* the ends need a copy alone */
+	push	%rbx; mov %rsp, %rbx; push %rdi; call pops_by_word; nop; nop; mov %rbx, %rsp; pop %rbx; ret
 E
 
 	.section .note.GNU-stack, "", @progbits
