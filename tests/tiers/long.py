@@ -27,8 +27,10 @@ CONVERTER = re.compile(r"(sanitized/)?(plt_all|rows-many|rules-|libdwarf-|readel
                        r"whole_root|glibc_backtrace|real_|fuzz_(?!recording|names))")
 UNREAD = ("profile", "tests/profile", "tests/unit", "tests/house", "tests/lib", "tests/packaging/products.py",
           "tests/packaging/rpm_spec.sh", "kit", "examples", "cmd/report/page", "packaging/completions")
-# Files that are read by the tests of these names, and by no other.
-READ_BY = {"tests/code/contradictions.py": "contradictions", "tests/code/contradictions.tsv": "contradictions",
+# Files and folders that are read by the tests of these names, and by no other.
+READ_BY = {"tests/distributions": "distributions-.*|whole_root.*|old_kernel|glibc_backtrace|real_.*|release",
+           "tests/bench": "release",
+           "tests/code/contradictions.py": "contradictions", "tests/code/contradictions.tsv": "contradictions",
            "tests/packaging/real_packages": "real_packages|real_rpms|release", "tests/tiers/long.py": "release"}
 HEAD = "test\tpassed at\ton\tseconds\tlast run\n"
 
