@@ -12,6 +12,8 @@
 
 #include "base/attr.h"
 
+/* The bytes of the first character of text, which is not empty; 0 for a control character, and for what is no UTF-8. */
+size_t plain_stays(const char *text);
 /* True if text can stay as it is. */
 bool plain_is(const char *text);
 

@@ -371,7 +371,6 @@ static void step_call(struct code_state *state, const struct code_abi *abi)
 		state->regs[__builtin_ctz(rest)] = code_value_of(CODE_OTHER, 0, 0);
 	state->loaded &= ~(uint64_t)abi->clobbered;
 	state->compared = CODE_NO_REG;
-	state->called = true;
 }
 
 static bool adds_to_sp(const struct code_insn *insn, const struct code_abi *abi)

@@ -76,8 +76,8 @@ struct code_state {
 	bool memory_unknown;
 	/* A store to the stack hits all that it can: what is saved, too, and what another name leads to. */
 	bool wary;
-	/* A call is behind it. SP is where calls leave it by the ABI, and a callee may have done something else. */
-	bool called;
+	/* SP is where calls leave it by the ABI, and a callee of the file may have done something else. */
+	bool sp_assumed;
 	/* The last comparison: registers, or a constant. CODE_NO_REG: none is known. */
 	uint8_t compared, compared_with;
 	uint8_t compared_width;

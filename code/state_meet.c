@@ -106,8 +106,8 @@ bool code_state_meet(struct code_state *state, const struct code_state *other)
 
 	changed |= loaded != state->loaded;
 	state->loaded = loaded;
-	changed |= other->called && !state->called;
-	state->called |= other->called;
+	changed |= other->sp_assumed && !state->sp_assumed;
+	state->sp_assumed |= other->sp_assumed;
 	if (state->compared != CODE_NO_REG &&
 	    (state->compared != other->compared ||
 		state->compared_with != other->compared_with ||

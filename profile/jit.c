@@ -5,10 +5,10 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/err.h"
 #include "base/regular.h"
 #include "base/search.h"
 #include "base/vec.h"
@@ -16,6 +16,8 @@
 
 /* Functions that overlap an address are searched back from it so far. */
 enum { JIT_BACK = 16 };
+/* A file of so many bytes takes twice as many again. */
+enum { JIT_MEMORY = 2047 << 20, JIT_SECONDS = 10 };
 
 static int jit_order(const void *a, const void *b)
 {
@@ -137,4 +139,63 @@ const char *jit_find(const struct jit_names *names, uint64_t address)
 			best = name;
 	}
 	return best ? best->name : NULL;
+}
+
+struct jit_work {
+	struct jit_home home;
+	const uint64_t *addresses;
+	size_t n;
+	int fd;
+};
+
+static void jit_work_open(void *context)
+{
+	struct jit_work *work = context;
+
+	work->fd = jit_open(&work->home);
+}
+
+/* Answers with the name of each address, as text with its end; it is empty where there is none. */
+static bool jit_work(void *context, int out)
+{
+	const struct jit_work *work = context;
+	struct jit_names found;
+	bool ok = true;
+
+	if (!jit_read(&found, work->fd))
+		return true;
+	for (size_t i = 0; ok && i < work->n; i++) {
+		const char *name = jit_find(&found, work->addresses[i]);
+
+		ok = apart_write(out, name ? name : "", name ? strlen(name) + 1 : 1);
+	}
+	return ok;
+}
+
+bool jit_ask(const struct jit_home *home, const uint64_t *addresses, size_t n,
+    struct apart_answer *answer, struct err *err)
+{
+	struct jit_work work = {*home, addresses, n, -1};
+	const struct apart_job job = {.files = &home->tmp,
+	    .n_files = 1,
+	    .open = jit_work_open,
+	    .work = jit_work,
+	    .context = &work,
+	    .limits = {JIT_MEMORY, JIT_SECONDS},
+	    .least = 1};
+
+	work.home.tmp = home->tmp < 0 ? -1 : APART_FIRST_FILE;
+	return apart_run(&job, answer, err);
+}
+
+const char *jit_text(const struct apart_answer *answer, size_t *at)
+{
+	const char *text, *end;
+
+	if (*at >= answer->size)
+		return NULL;
+	text = (const char *)answer->bytes + *at;
+	end = memchr(text, '\0', answer->size - *at);
+	*at = end ? *at + (size_t)(end - text) + 1 : answer->size;
+	return end && *text ? text : NULL;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/sandbox/apart.h"
 
 struct jit_name {
 	uint64_t start, end;
@@ -44,5 +45,14 @@ void jit_free(struct jit_names *names); /* accepts a zeroed one */
 
 /* The function that has an address, or NULL. */
 const char *jit_find(const struct jit_names *names, uint64_t address);
+
+/*
+ * Asks a process apart (base/sandbox/apart.h), because the file can be of any size, and its file system can let it wait for ever. The
+ * answer has a name for each address, in their order, for jit_text. End with apart_free. The errors of apart_run.
+ */
+ATTR_MUST_CHECK bool jit_ask(const struct jit_home *home, const uint64_t *addresses,
+    size_t n, struct apart_answer *answer, struct err *err);
+/* The next name of an answer, from its byte at `at` on; NULL where there is none. */
+const char *jit_text(const struct apart_answer *answer, size_t *at);
 
 #endif

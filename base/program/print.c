@@ -109,14 +109,14 @@ static bool print_create(struct print_out *out, const struct newfile_watch *watc
 	return false;
 }
 
-/* Reports are text: a program or archive of that name was named by mistake. */
+/* A program, an archive or a recording of that name was named by mistake. */
 static bool print_is_input(const char *path)
 {
 	char magic[8] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool is = fd >= 0 && read(fd, magic, sizeof(magic)) > 0 &&
 		  (!memcmp(magic, ELFMAG, SELFMAG) || !memcmp(magic, "!<arch>\n", 8) ||
-		      !memcmp(magic, "!<thin>\n", 8));
+		      !memcmp(magic, "!<thin>\n", 8) || !memcmp(magic, "PERFILE2", 8));
 
 	if (fd >= 0)
 		close(fd);
@@ -152,8 +152,8 @@ bool print_open(
 		return print_create(out, noted ? &watch : NULL, error);
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && print_is_input(path))
 		return cmd_fail(error, EH2SFRAME_USAGE,
-		    "is an ELF file or an archive, which a report would replace; give "
-		    "another name");
+		    "is an ELF file, an archive or a recording, which this would "
+		    "replace; give another name");
 	/* Opens whatever is there: a pipe, a device, a file whose directory allows no other. */
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 	return print_stream(fd, out, error);

@@ -113,7 +113,7 @@ static uint64_t apart_used(pid_t child)
 	return (uint64_t)used.tv_sec * APART_SECOND + (uint64_t)used.tv_nsec;
 }
 
-static uint64_t apart_ns(const struct timeval *time)
+uint64_t apart_ns(const struct timeval *time)
 {
 	return (uint64_t)time->tv_sec * APART_SECOND + (uint64_t)time->tv_usec * 1000;
 }

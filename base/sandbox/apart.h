@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/time.h>
 #include <sys/types.h>
 
 #include "base/attr.h"
@@ -58,6 +59,7 @@ ATTR_MUST_CHECK bool apart_run(
     const struct apart_job *job, struct apart_answer *answer, struct err *err);
 void apart_free(struct apart_answer *answer); /* accepts a zeroed one */
 
+uint64_t apart_ns(const struct timeval *time);
 bool apart_write(int out, const void *bytes, size_t size);
 /* n bytes of an answer in memory of their own; NULL for none, and when memory runs out. */
 void *apart_take(const uint8_t **at, uint64_t n);

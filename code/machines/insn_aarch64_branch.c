@@ -151,7 +151,10 @@ static bool a64_hint(const struct a64 *a)
 
 static bool a64_barrier(const struct a64 *a)
 {
-	a->insn->barrier = true;
+	const uint32_t kind = code_a64_bits(a, 5, 3);
+
+	/* dsb, isb and sb */
+	a->insn->barrier = kind >= 4 && kind != 5;
 	return true;
 }
 

@@ -101,9 +101,12 @@ static void x86_writes_more(const struct x86_insn *x)
 {
 	struct code_insn *insn = x->insn;
 
-	/* ins has a store, and outs none. */
+	/* The first operand of ins is memory, and that of outs is dx. */
 	if (x->decoded.meta.category == ZYDIS_CATEGORY_IOSTRINGOP)
-		insn->unsure |= UINT32_C(1) << (insn->n_effects ? X86_RDI : X86_RSI);
+		insn->unsure |=
+		    UINT32_C(1)
+		    << (x->operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY ? X86_RDI
+									 : X86_RSI);
 	switch ((int)x->decoded.mnemonic) {
 	case ZYDIS_MNEMONIC_CMPSB:
 	case ZYDIS_MNEMONIC_CMPSW:
@@ -150,7 +153,7 @@ static void x86_writes_elsewhere(const struct x86_insn *x)
 	switch ((int)x->decoded.mnemonic) {
 	/* Of the numbers of 32-bit system calls nothing is known. */
 	case ZYDIS_MNEMONIC_INT:
-		insn->system = true;
+		insn->system = x->operands[0].imm.value.u == 0x80;
 		insn->target = UINT64_MAX;
 		insn->unsure |= X86_INT_80;
 		insn->writes |= UINT32_C(1) << X86_RAX;

@@ -69,6 +69,7 @@ void validate_called(void *context, uint64_t pc, const struct code_insn *call,
 	if (effect)
 		callee_apply(abi, effect, before, false, after);
 	worker->seen.unsure |= !effect || effect->how == CALLEE_ODD;
+	after->sp_assumed |= effect && (effect->how != CALLEE_RETURNS || !effect->surely);
 	validate_go_keeps(worker, pc, call, before, after);
 }
 

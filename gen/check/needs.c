@@ -418,7 +418,7 @@ static bool needs_keep_cfa(
 {
 	/* Another register has a copy of SP, which is certainly still there. */
 	if (need.kind == NEED_REG && need.reg != abi->fp &&
-	    state->regs[abi->sp].kind == CODE_CFA && !state->called)
+	    state->regs[abi->sp].kind == CODE_CFA && !state->sp_assumed)
 		need.reg = abi->sp;
 	if (need.kind == NEED_LOST || need.kind == NEED_NOTHING ||
 	    (need.kind == NEED_REG && state->regs[need.reg].kind != CODE_CFA))

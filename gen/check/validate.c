@@ -15,8 +15,10 @@
 #include "base/vec.h"
 #include "gen/check/unit.h"
 
-/* Rounds after which what still changes counts as unknown, and after which all does; real files need 3 or 4. */
-enum { VALIDATE_SETTLES = 8, VALIDATE_MAX_ROUNDS = 64 };
+/* What another round would look at again is unknown; real files need 3 or 4. */
+enum { VALIDATE_MAX_ROUNDS = 16 };
+/* So often all calls are looked at then; what calls each other in a worse order is unknown as a whole. */
+enum { VALIDATE_MAX_TURNS = 64 };
 /* The ranges of the file by the function that they belong to. */
 struct validate_groups {
 	/* For each range the lowest range of its group, or one nearer to it. */
@@ -202,15 +204,43 @@ static bool gather_framed(struct validate_run *run, uint8_t *changed, bool *any)
 	return ok;
 }
 
+/* Takes back verdicts and faults of the groups that have changed, and of all that use one of them. */
+static void leave_open(struct validate_run *run, uint8_t *changed, size_t n_ranges)
+{
+	const struct validate_worker *workers = run->workers;
+	struct validate_range *result = workers[0].result->ranges;
+	bool again = true;
+
+	for (uint32_t i = 0; i < n_ranges; i++)
+		changed[group_of(&run->groups, i)] |= changed[i];
+	for (int turn = 0; again && turn < VALIDATE_MAX_TURNS; turn++) {
+		again = false;
+		for (size_t w = 0; w < run->n_workers; w++)
+			for (size_t i = 0; i < workers[w].n_uses; i++) {
+				const struct validate_link *use = &workers[w].uses[i];
+				uint8_t *from =
+				    &changed[group_of(&run->groups, use->from)];
+				const uint8_t to =
+				    changed[group_of(&run->groups, use->to)];
+
+				again |= to && !*from;
+				*from |= to;
+			}
+	}
+	for (uint32_t i = 0; i < n_ranges; i++)
+		if (again || changed[group_of(&run->groups, i)]) {
+			result[i].state = VALIDATE_OPEN;
+			result[i].round = 0;
+			result[i].first_open = workers[0].input->ranges.list[i].start;
+		}
+}
+
 static bool run_rounds(struct validate_run *run, size_t n_ranges)
 {
 	uint8_t *changed = malloc(n_ranges + 1);
 	bool ok = changed && first_units(run), again;
-	struct validate_range *results = run->workers[0].result->ranges;
-	uint8_t round;
 
-	for (round = 1; ok && run->groups.n_units && round < VALIDATE_MAX_ROUNDS;
-	     round++) {
+	for (uint8_t round = 1; ok && run->groups.n_units; round++) {
 		ok = run_round(run, round);
 		for (size_t i = 0; i < n_ranges; i++)
 			changed[i] = 0;
@@ -219,17 +249,13 @@ static bool run_rounds(struct validate_run *run, size_t n_ranges)
 		again = false;
 		ok = ok && gather_framed(run, changed, &again) &&
 		     validate_publish(run->workers, run->n_workers, run->effects,
-			 round > VALIDATE_SETTLES, changed, &again);
+			 round > VALIDATE_MAX_ROUNDS / 2, changed, &again);
 		again |= join_groups(run, changed);
-		if (!again && round > 1)
+		if (ok && again && round == VALIDATE_MAX_ROUNDS)
+			leave_open(run, changed, n_ranges);
+		if ((!again && round > 1) || round == VALIDATE_MAX_ROUNDS)
 			break;
 		ok = ok && next_units(run, changed, n_ranges);
-	}
-	/* Takes all verdicts and faults back. */
-	for (size_t i = 0; round == VALIDATE_MAX_ROUNDS && i < n_ranges; i++) {
-		results[i].state = VALIDATE_OPEN;
-		results[i].first_open = run->workers[0].input->ranges.list[i].start;
-		results[i].round = 0;
 	}
 	free(changed);
 	return ok;

@@ -5,11 +5,9 @@
  */
 #include "gen/lib/api.h"
 
-#include <string.h>
-
+#include "base/stream.h"
 #include "gen/report/inspect.h"
 #include "gen/verify/lint.h"
-#include "base/stream.h"
 
 static bool api_print(
     const struct conversion *conv, enum eh2sframe_text what, FILE *out, struct err *err)
@@ -133,38 +131,40 @@ static int api_write_json(const char *text, size_t size, void *context)
 	return to->write(to->context, text, size) ? 0 : -1;
 }
 
+/* Writes one of the two; the other is NULL. */
+static bool api_json(struct eh2sframe_result *result, const struct eh2sframe_check *check,
+    bool lists, enum eh2sframe_status status, struct api_json to,
+    struct eh2sframe_error *error)
+{
+	struct report_json json = {.write = api_write_json, .context = &to};
+	struct stream stream = {0};
+	struct err err = {0};
+	bool ok = api_given((result || check) && to.write, &err) &&
+		  (!result || !lists || api_details_make(result, &err)) &&
+		  stream_locale_begin(&stream, &err);
+
+	if (ok) {
+		ok = result ? report_json_result(
+				  &json, &result->conv.report, (int)status, &err)
+			    : report_json_check(
+				  &json, &check->check, (int)status, lists, &err);
+		stream_locale_end(&stream);
+	}
+	return api_return(ok, &err, error);
+}
+
 bool eh2sframe_result_json(struct eh2sframe_result *result, bool details,
     enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error)
 {
-	struct api_json to = {write, context};
-	struct report_json json = {.write = api_write_json, .context = &to};
-	struct stream stream = {0};
-	struct err err = {0};
-	bool ok = api_given(result && write, &err) &&
-		  (!details || api_details_make(result, &err)) &&
-		  stream_locale_begin(&stream, &err);
-
-	if (ok) {
-		ok = report_json_result(&json, &result->conv.report, (int)status, &err);
-		stream_locale_end(&stream);
-	}
-	return api_return(ok, &err, error);
+	return api_json(
+	    result, NULL, details, status, (struct api_json){write, context}, error);
 }
 
 bool eh2sframe_check_json(const struct eh2sframe_check *check, bool lists,
     enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error)
 {
-	struct api_json to = {write, context};
-	struct report_json json = {.write = api_write_json, .context = &to};
-	struct stream stream = {0};
-	struct err err = {0};
-	bool ok = api_given(check && write, &err) && stream_locale_begin(&stream, &err);
-
-	if (ok) {
-		ok = report_json_check(&json, &check->check, (int)status, lists, &err);
-		stream_locale_end(&stream);
-	}
-	return api_return(ok, &err, error);
+	return api_json(
+	    NULL, check, lists, status, (struct api_json){write, context}, error);
 }

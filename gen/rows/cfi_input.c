@@ -29,8 +29,8 @@ bool cfi_input_can_derive(const struct image *image, struct err *err)
 {
 	return !image->object || err_set(err, ERR_UNSUPPORTED,
 				     "--derive (--source=derived) is for linked files, "
-				     "because the code of an "
-				     "object is not complete; convert the linked file");
+				     "because the code of an object is not complete; "
+				     "convert the linked file");
 }
 
 /* No FDE at all: is that damage, or is there simply nothing? */

@@ -47,8 +47,7 @@ static const char fold_help[] =
     "/usr/lib/debug (repeatable)\n"
     "      --no-demangle            names as the symbol tables have them\n"
     "      --no-guess               copies of stacks: follow no frame pointers where "
-    "code "
-    "has no rows\n"
+    "code has no rows\n"
     "      --no-inline              leave out functions that were inlined, which only "
     "debug information has\n"
     "  -q, --quiet                  no summary on standard error\n"
@@ -105,7 +104,7 @@ static bool fold_option(
 		args->no_demangle = true;
 		return true;
 	case FOLD_OPT_NO_GUESS:
-		args->load.no_guess = true;
+		args->no_guess = true;
 		return true;
 	case FOLD_OPT_NO_INLINE:
 		args->no_inline = true;

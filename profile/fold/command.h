@@ -22,7 +22,7 @@ struct fold_args {
 	const char *output; /* NULL: standard output */
 	const char **debug_dirs;
 	size_t n_debug_dirs, cap_debug_dirs;
-	struct profile_load_options load;
+	bool no_guess; /* follow no frame pointers where there are no rows */
 	bool quiet, no_demangle, no_inline;
 };
 

@@ -57,12 +57,13 @@ static bool fold_read(
 	const char *path = args->recording;
 	bool input = strcmp(path, "-") == 0, ok;
 	struct err err = {0};
-	int fd = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = input ? STDIN_FILENO
+		       : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0)
 		return cmd_fail_errno(error, "cannot open");
 	ok = profile_init(profile, &err) &&
-	     profile_load(profile, fd, NULL, &args->load, &err);
+	     profile_load(profile, fd, !args->no_guess, &err);
 	if (!input)
 		close(fd);
 	return ok || fold_failed(&err, error);

@@ -157,14 +157,14 @@ static bool read_header(
     struct perfdata *perfdata, struct perfdata_header *header, struct err *err)
 {
 	const uint8_t *bytes = perfdata_bytes(perfdata, 0, sizeof(*header), err);
+	uint64_t first = 0;
 
 	if (err->kind != ERR_NONE)
 		return false;
 	if (bytes && memcmp(bytes, PERFDATA_MAGIC_SWAPPED, 8) == 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "it was recorded on a machine of the other byte order; read it on "
-		    "one "
-		    "of the same");
+		    "one of the same");
 	if (!bytes || memcmp(bytes, PERFDATA_MAGIC, 8) != 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "it is no recording of eh2sframe-record or perf record");
@@ -176,8 +176,13 @@ static bool read_header(
 	perfdata->data_end = header->data.offset + header->data.size;
 	if (perfdata->data > perfdata->size || perfdata->data_end < perfdata->data)
 		return read_damaged(err, "the place of the records", 40);
-	/* perf writes the size and the features when it ends. */
-	perfdata->cut_off = (header->data.size == 0 && !header->features[0]) ||
+	/* perf writes the size and the features when it ends, and the bits of these before. Then records are where the places of features should be. */
+	bytes =
+	    header->data.size ? NULL : perfdata_bytes(perfdata, perfdata->data, 8, err);
+	if (bytes)
+		memcpy(&first, bytes, sizeof(first));
+	perfdata->cut_off = (header->data.size == 0 &&
+				(!header->features[0] || first > perfdata->size)) ||
 			    perfdata->data_end > perfdata->size;
 	if (perfdata->cut_off)
 		perfdata->data_end = perfdata->size;

@@ -84,9 +84,7 @@ static bool records_behind(const struct perf_event_header *header, const uint8_t
 	if (header->type == PERFDATA_RECORD_COMPRESSED ||
 	    header->type == PERFDATA_RECORD_COMPRESSED2)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "its records are compressed; record without -z, or run perf inject "
-		    "on "
-		    "it first");
+		    "its records are compressed; record without -z");
 	if (header->type == PERFDATA_RECORD_AUXTRACE && header->size >= 16)
 		memcpy(size, bytes + 8, sizeof(*size));
 	return true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/perfdata/write.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/newfile.h"
 #include "profile/perfdata/format.h"
 
 /* So much is kept before it is written. */
@@ -14,29 +14,14 @@ enum { WRITE_MAX_KERNEL = 1024 };
 
 static const bool WRITE_BIG_ENDIAN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-static bool write_all(int fd, const void *bytes, size_t size, off_t at, struct err *err)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t put = pwrite(
-		    fd, (const uint8_t *)bytes + done, size - done, at + (off_t)done);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return err_set_errno(err, "cannot write the recording");
-		done += (size_t)put;
-	}
-	return true;
-}
-
 static bool write_flush(struct perfdata_writer *writer, struct err *err)
 {
 	struct wr *wr = &writer->wr;
 
 	if (wr->failed)
 		return err_set_nomem(err);
-	if (!write_all(
-		writer->fd, wr->data, wr->size, (off_t)(writer->size - wr->size), err))
+	if (!newfile_write_at(
+		writer->fd, wr->data, wr->size, writer->size - wr->size, err))
 		return false;
 	wr->size = 0;
 	return true;
@@ -60,7 +45,7 @@ static bool write_header(struct perfdata_writer *writer, uint64_t data_size,
 	    .data = {sizeof(header) + attr_size, data_size},
 	    .features = {features[0], features[1], features[2], features[3]}};
 
-	return write_all(writer->fd, &header, sizeof(header), 0, err);
+	return newfile_write_at(writer->fd, &header, sizeof(header), 0, err);
 }
 
 bool perfdata_begin(struct perfdata_writer *writer, int fd,

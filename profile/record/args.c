@@ -136,8 +136,10 @@ static bool args_option(
 		args->stack_size &= ~7U;
 		return true;
 	case 'o':
-		args->output = value;
-		return true;
+		args->output = args->name = value;
+		return strcmp(value, "-") != 0 || err_set(err, ERR_USAGE,
+						      "-o needs a file, because the head "
+						      "of a recording is written last");
 	case 'a':
 		return args->all = true;
 	case ARGS_USER:
@@ -178,6 +180,7 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	int option;
 
 	*args = (struct record_args){.output = PROFILE_RECORDING,
+	    .name = PROFILE_RECORDING,
 	    .frequency = 99,
 	    .stack_size = ARGS_STACK,
 	    .guess = true};

@@ -22,7 +22,8 @@ enum {
 enum { RECORD_MAX_PIDS = 64 };
 
 struct record_args {
-	const char *output; /* "-" is standard output */
+	const char *output,
+	    *name; /* the file of the recording, and what the user calls it */
 	uint32_t frequency, stack_size;
 	double duration; /* s; 0: no limit */
 	pid_t pids[RECORD_MAX_PIDS];

@@ -38,7 +38,7 @@ static int record_done(struct recorder *recorder, const struct picture *picture)
 	bool ok = !picture->path || picture_write(picture, args->quiet);
 
 	if (!args->quiet && (!picture->path || recorder_is_partial(recorder))) {
-		recorder_summary(recorder, picture->path ? picture->path : args->output);
+		recorder_summary(recorder, args->name);
 		if (!picture->path && recorder->unwinder.n_samples > 0) {
 			fputs("; see it: eh2sframe-fold --format=html -o graph.html ",
 			    stderr);
@@ -60,11 +60,9 @@ static int record(struct record_args *args)
 	if (!picture_begin(&picture, args, &err))
 		return record_fail(&err, RECORD_FAILED);
 	if (!recorder_begin(&recorder, args, &err)) {
-		picture_blame(&picture, &err);
 		status =
 		    record_fail(&err, recorder.denied ? RECORD_DENIED : RECORD_FAILED);
 	} else if (!recorder_run(&recorder, &err) || !recorder_end(&recorder, &err)) {
-		picture_blame(&picture, &err);
 		status = record_fail(
 		    &err, recorder.cannot_run ? recorder.cannot_run : RECORD_FAILED);
 	} else {

@@ -3,18 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/hash.h"
-#include "base/sandbox/apart.h"
 #include "base/vec.h"
 
 /* For all processes: a compiler that never stops must not fill the memory. */
 static const struct names_part NAMES_MOST = {1 << 20, 512, 32 << 20};
 /* Others than one's own can have a half of this, and each of them an eighth, or more while they all have a quarter. So none takes the names of all. */
 enum { NAMES_ALL_OTHERS = 2, NAMES_MANY = 4, NAMES_EACH = 8 };
-/* A map file of so many bytes takes twice as many again. */
-enum { NAMES_MEMORY = 2047 << 20, NAMES_SECONDS = 10 };
 /* So long the end of a recording may wait for names, in ns. */
 #define NAMES_END (UINT64_C(30) * 1000000000)
 
@@ -70,7 +66,7 @@ static struct names_process *names_process(struct names *names, uint32_t pid)
 static bool names_is_new(
     struct names *names, const struct owner *owner, const struct names_seen *seen)
 {
-	const uint64_t key[2] = {seen->pc, seen->pid};
+	const uint64_t key[2] = {seen->key, seen->pid};
 	uint64_t hash = hash_bytes((const uint8_t *)key, sizeof(key));
 	const struct slot wanted = {(uint32_t)hash, (uint32_t)(hash >> 32) | 1};
 	const struct names_part one = {.frames = 1};
@@ -100,7 +96,7 @@ static void names_put(struct names *names, const struct owner *owner,
 	const struct names_part more = {.bytes = strlen(name) + 1};
 
 	if (names_take(names, owner, &more))
-		perfdata_put_name(names->writer, seen->pid, seen->pc, name);
+		perfdata_put_name(names->writer, seen->pid, seen->key, name);
 	else
 		names->n_left_out++;
 }
@@ -150,96 +146,38 @@ void names_note(struct names *names, const struct owner *owner, const struct row
 	names->list[names->n++] = *seen;
 }
 
-/* The question to a process apart: the names of the frames of one process in list. */
-struct names_work {
-	const struct names *names;
-	const struct jit_home *home;
-	int fd;
-};
-
-static void names_work_open(void *context)
-{
-	struct names_work *work = context;
-	struct jit_home home = *work->home;
-
-	home.tmp = home.tmp < 0 ? -1 : APART_FIRST_FILE;
-	work->fd = jit_open(&home);
-}
-
-/* Answers with the name of each frame, as text with its end, in their order; it is empty where there is none. */
-static bool names_work(void *context, int out)
-{
-	const struct names_work *work = context;
-	const struct names *names = work->names;
-	struct jit_names found;
-	bool ok = true;
-
-	if (!jit_read(&found, work->fd))
-		return true;
-	for (size_t i = 0; ok && i < names->n; i++) {
-		const struct names_seen *seen = &names->list[i];
-		const char *name;
-
-		if (seen->pid != work->home->pid)
-			continue;
-		name = jit_find(&found, seen->pc - seen->is_return_address);
-		ok = apart_write(out, name ? name : "", name ? strlen(name) + 1 : 1);
-	}
-	return ok;
-}
-
-/* The answer for a process, of which the first frame is not read yet. */
-struct names_texts {
-	const char *at, *end;
-};
-
-/* The next name, or NULL when there is none. It ends in the answer. */
-static const char *names_text(struct names_texts *texts)
-{
-	const char *text = texts->at,
-		   *end = text ? memchr(text, '\0', (size_t)(texts->end - text)) : NULL;
-
-	texts->at = end ? end + 1 : NULL;
-	return end && *text ? text : NULL;
-}
-
 /* Asks for the names of a process's frames. */
 static void names_ask(
     struct names *names, const struct names_process *process, struct apart_answer *answer)
 {
-	struct names_work work = {names, &process->home, -1};
-	const struct apart_job job = {.files = &process->home.tmp,
-	    .n_files = 1,
-	    .open = names_work_open,
-	    .work = names_work,
-	    .context = &work,
-	    .limits = {NAMES_MEMORY, NAMES_SECONDS},
-	    .least = 1};
+	uint64_t *addresses = malloc(names->n * sizeof(*addresses));
 	struct spent_work spent;
 	struct err err;
+	size_t n = 0;
 	bool ok;
 
-	if (!spent_may(&names->spent, &process->owner))
-		return;
-	ok = apart_run(&job, answer, &err);
-	spent =
-	    (struct spent_work){answer->ns, !ok && err.kind == ERR_LIMIT, answer->left};
-	spent_add(&names->spent, &process->owner, &spent);
+	for (size_t i = 0; addresses && i < names->n; i++)
+		if (names->list[i].pid == process->home.pid)
+			addresses[n++] =
+			    names->list[i].pc - names->list[i].is_return_address;
+	if (n && spent_may(&names->spent, &process->owner)) {
+		ok = jit_ask(&process->home, addresses, n, answer, &err);
+		spent = (struct spent_work){
+		    answer->ns, !ok && err.kind == ERR_LIMIT, answer->left};
+		spent_add(&names->spent, &process->owner, &spent);
+	}
+	free(addresses);
 }
 
 void names_of_process(struct names *names, uint32_t pid)
 {
 	struct names_process *process = names_process(names, pid);
 	struct apart_answer answer = {0};
-	struct names_texts texts = {0};
-	size_t kept = 0;
+	size_t kept = 0, at = 0;
 
 	if (!process)
 		return;
 	names_ask(names, process, &answer);
-	if (answer.size)
-		texts = (struct names_texts){
-		    (const char *)answer.bytes, (const char *)answer.bytes + answer.size};
 	for (size_t i = 0; i < names->n; i++) {
 		const struct names_seen *seen = &names->list[i];
 		const char *name;
@@ -248,7 +186,7 @@ void names_of_process(struct names *names, uint32_t pid)
 			names->list[kept++] = *seen;
 			continue;
 		}
-		name = names_text(&texts);
+		name = jit_text(&answer, &at);
 		if (name)
 			names_put(names, &process->owner, seen, name);
 	}

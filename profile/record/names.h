@@ -20,7 +20,7 @@
 struct names_seen {
 	uint32_t pid;
 	bool is_return_address; /* then the call in front of it is looked up */
-	uint64_t pc;
+	uint64_t pc, key;	/* by which it is found later */
 };
 
 /* A process that has frames in list. */

@@ -62,13 +62,3 @@ bool picture_write(const struct picture *picture, bool quiet)
 
 	return fold_run(&args) == EH2SFRAME_DONE;
 }
-
-void picture_blame(const struct picture *picture, struct err *err)
-{
-	const struct err was = *err;
-	size_t n = strlen(picture->recording);
-
-	if (picture->path && strncmp(was.text, picture->recording, n) == 0)
-		snprintf(err->text, sizeof(err->text), "%.*s%s",
-		    (int)(sizeof(err->text) / 2), picture->path, was.text + n);
-}

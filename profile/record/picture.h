@@ -23,7 +23,5 @@ ATTR_MUST_CHECK bool picture_begin(
     struct picture *picture, struct record_args *args, struct err *err);
 /* Makes it of the recording, and prints the summary or what goes wrong. */
 ATTR_MUST_CHECK bool picture_write(const struct picture *picture, bool quiet);
-/* Gives the file that the user knows to an error of the recording. */
-void picture_blame(const struct picture *picture, struct err *err);
 
 #endif

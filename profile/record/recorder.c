@@ -21,14 +21,16 @@
 enum { RECORDER_QUEUE = 128 << 20 };
 /* A record younger than this can still have older ones come after it, of other processors. */
 #define RECORDER_MARGIN UINT64_C(5000000)
-/* How long a record may stay in a ring that is not half full. */
-enum { RECORDER_WAIT_MS = 250 };
+/* How long a record may stay in a ring that is not half full; and where the thread whose event would tell of a full one has ended. */
+enum { RECORDER_WAIT_MS = 250, RECORDER_WAIT_ALONE_MS = 10 };
+/* In this time the next sample comes at most frequencies, with which the kernel tells of those that were lost. */
+enum { RECORDER_LAST_MS = 50 };
 
 /* The file of the recording, which is for its user alone: stacks have the contents of memory. */
 static bool recorder_output(struct recorder *recorder, struct err *err)
 {
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-	const char *path = recorder->args->output;
+	const char *path = recorder->args->output, *name = recorder->args->name;
 	struct stat st;
 
 	recorder->fd = open(path, flags | O_EXCL, 0600);
@@ -38,26 +40,26 @@ static bool recorder_output(struct recorder *recorder, struct err *err)
 		recorder->fd = open(path, flags | regular_no_link(path), 0600);
 	if (recorder->fd < 0 && errno == ELOOP)
 		return err_set(err, ERR_IO,
-		    "%s: it is a symbolic link; name the file that it leads to", path);
+		    "%s: it is a symbolic link; name the file that it leads to", name);
 	if (recorder->fd < 0)
-		return err_set_errno(err, "%s: cannot open it", path);
+		return err_set_errno(err, "%s: cannot open it", name);
 	if (fstat(recorder->fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return err_set(err, ERR_USAGE,
 		    "%s: it is not a regular file, but the head of a recording is "
 		    "written last; name a file with -o",
-		    path);
+		    name);
 	/* A new file may have another owner, too, where its file system has none. */
 	if (!recorder->is_fresh && st.st_uid != geteuid())
 		return err_set(err, ERR_IO,
 		    "%s: it belongs to another user, who could read the recording; "
-		    "remove "
-		    "it, or name another file",
-		    path);
-	return (st.st_mode & 0077) == 0 || fchmod(recorder->fd, 0600) == 0 ||
+		    "remove it, or name another file",
+		    name);
+	recorder->was_open = st.st_mode & 0077;
+	return !recorder->was_open || fchmod(recorder->fd, 0600) == 0 ||
 	       err_set_errno(err,
 		   "%s: others can read it, and its mode cannot be changed; name another "
 		   "file",
-		   path);
+		   name);
 }
 
 static bool recorder_open_thread(void *context, pid_t tid)
@@ -153,24 +155,34 @@ static void recorder_used(struct recorder *recorder)
 bool recorder_begin(
     struct recorder *recorder, const struct record_args *args, struct err *err)
 {
+	static const int ENDS[] = {SIGINT, SIGTERM, SIGHUP};
 	const enum profile_machine machine = unwinder_machine();
+	struct sigaction old;
 	sigset_t signals;
 
 	*recorder =
 	    (struct recorder){.args = args, .fd = -1, .signals = -1, .talk = {-1, -1}};
 	/* They tell of the end, also while the parent has not asked for it. Linux 5.3. */
-	for (size_t i = 0; i < args->n_pids; i++)
+	for (size_t i = 0; i < args->n_pids; i++) {
 		recorder->processes[i] = (int)syscall(SYS_pidfd_open, args->pids[i], 0);
+		if (recorder->processes[i] < 0 && (errno == EINVAL || errno == ENOENT))
+			return err_set(err, ERR_USAGE,
+			    "%d is a thread; give the number of its process",
+			    (int)args->pids[i]);
+	}
 	if (machine == 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "stacks of this machine cannot be walked, only those of x86-64, "
 		    "AArch64 and s390x");
 	/* Where it is ignored, as daemons do, the end of a child is never told: the command's, and that of a conversion. */
 	recorder->ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+	/* A full disk is an error of write. */
+	recorder->ignored_size = signal(SIGXFSZ, SIG_IGN) == SIG_IGN;
 	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	/* nohup and shells let programs ignore some. */
+	for (size_t i = 0; i < sizeof(ENDS) / sizeof(*ENDS); i++)
+		if (sigaction(ENDS[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(&signals, ENDS[i]);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &recorder->mask);
 	recorder->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -232,11 +244,6 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 	return true;
 }
 
-static uint64_t recorder_ns(const struct timeval *time)
-{
-	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
-}
-
 /* True if the command has just ended. */
 static bool recorder_child_ended(struct recorder *recorder)
 {
@@ -246,9 +253,9 @@ static bool recorder_child_ended(struct recorder *recorder)
 	    wait4(recorder->child, &recorder->status, WNOHANG, &usage) == 0)
 		return false;
 	recorder->child = 0;
-	recorder->used = recorder_ns(&usage.ru_utime);
+	recorder->used = apart_ns(&usage.ru_utime);
 	if (recorder->perf.kernel)
-		recorder->used += recorder_ns(&usage.ru_stime);
+		recorder->used += apart_ns(&usage.ru_stime);
 	return true;
 }
 
@@ -295,13 +302,13 @@ static void recorder_loop(struct recorder *recorder)
 			   ? spent_now() + (uint64_t)(duration * 1e9)
 			   : UINT64_MAX;
 	unsigned int interrupts = 0;
-	bool ends = false;
+	bool ends = false, alone = false;
 
 	perf->polls[perf->n_rings] =
 	    (struct pollfd){.fd = recorder->signals, .events = POLLIN};
 	while (!ends) {
 		uint64_t now = spent_now();
-		int wait = RECORDER_WAIT_MS;
+		int wait = alone ? RECORDER_WAIT_ALONE_MS : RECORDER_WAIT_MS;
 
 		if (now >= end)
 			return;
@@ -310,8 +317,10 @@ static void recorder_loop(struct recorder *recorder)
 		poll(perf->polls, perf->n_rings + 1, wait);
 		/* The thread of an event has ended: its ring would wake this one all the time. */
 		for (size_t i = 0; i < perf->n_rings; i++)
-			if (perf->polls[i].revents & (POLLHUP | POLLERR))
+			if (perf->polls[i].revents & (POLLHUP | POLLERR)) {
 				perf->polls[i].fd = -1;
+				alone = true;
+			}
 		ends = recorder_signals(recorder, &interrupts) ||
 		       recorder_pids_ended(recorder);
 		now = spent_now();
@@ -323,11 +332,19 @@ static void recorder_loop(struct recorder *recorder)
 /* Begins the recording, now that there is something to record. */
 static bool recorder_write(struct recorder *recorder, struct err *err)
 {
-	if (!recorder->is_fresh && ftruncate(recorder->fd, 0) != 0)
-		return err_set_errno(err, "%s: cannot empty it", recorder->args->output);
+	const char *path = recorder->args->output, *name = recorder->args->name;
+
+	/* Who has opened it could read what comes. */
+	if (!recorder->is_fresh && recorder->was_open && regular_no_link(path) &&
+	    unlink(path) == 0) {
+		close(recorder->fd);
+		recorder->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	}
+	if (recorder->fd < 0 || (!recorder->is_fresh && ftruncate(recorder->fd, 0) != 0))
+		return err_set_errno(err, "%s: cannot empty it", name);
 	if (!perfdata_begin(&recorder->writer, recorder->fd, &recorder->perf.attr,
 		!recorder->args->raw, err))
-		return err_prefix(err, "%s", recorder->args->output);
+		return err_prefix(err, "%s", name);
 	if (pthread_create(&recorder->walker, NULL, recorder_walk, recorder) != 0)
 		return err_set(err, ERR_NOMEM, "cannot start a thread");
 	recorder->walking = true;
@@ -354,6 +371,9 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 		recorder_loop(recorder);
 		if (args->n_pids)
 			recorder_used(recorder);
+		recorder_drain(recorder, UINT64_MAX, true);
+		if (recorder->child > 0 || !args->command)
+			poll(NULL, 0, RECORDER_LAST_MS);
 		perf_switch(&recorder->perf, false);
 		recorder_drain(recorder, UINT64_MAX, true);
 	}
@@ -402,7 +422,9 @@ bool recorder_end(struct recorder *recorder, struct err *err)
 	if (close(recorder->fd) != 0 && ok)
 		ok = err_set_errno(err, "cannot close the recording");
 	recorder->fd = -1;
-	return ok || err_prefix(err, "%s", recorder->args->output);
+	/* From here on, nothing is lost by an interrupt but the picture. */
+	sigprocmask(SIG_SETMASK, &recorder->mask, NULL);
+	return ok || err_prefix(err, "%s", recorder->args->name);
 }
 
 void recorder_free(struct recorder *recorder)

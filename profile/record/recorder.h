@@ -27,7 +27,7 @@ struct recorder {
 	struct names names;
 	struct descendants descendants;
 	int fd;				/* of the recording */
-	bool is_fresh;			/* its file is new */
+	bool is_fresh, was_open;	/* its file is new; others could read it */
 	int signals;			/* signalfd */
 	int processes[RECORD_MAX_PIDS]; /* pidfds of -p, or -1 */
 	pthread_t walker;
@@ -41,8 +41,8 @@ struct recorder {
 	uint64_t sampled, used;
 	/* The command. */
 	pid_t child;
-	sigset_t mask; /* of signals, from before */
-	bool ignored;  /* SIGCHLD was */
+	sigset_t mask;		    /* of signals, from before */
+	bool ignored, ignored_size; /* SIGCHLD was, and SIGXFSZ */
 	/* Sockets: of this process, and the command's. A byte lets it run; its errno comes when it cannot be run. */
 	int talk[2];
 	int status;	/* of wait */

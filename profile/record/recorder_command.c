@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +18,8 @@ static _Noreturn void command_child(struct recorder *recorder)
 
 	if (recorder->ignored)
 		signal(SIGCHLD, SIG_IGN);
+	if (!recorder->ignored_size)
+		signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &recorder->mask, NULL);
 	/* An end without a byte: the recording does not begin. */
 	close(recorder->talk[0]);

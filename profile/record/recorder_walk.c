@@ -51,7 +51,8 @@ static void walk_note(
 	if (!file || file->rows->is_elsewhere)
 		names_note(&recorder->names, &space->owner, file ? file->rows : NULL,
 		    place->address,
-		    &(struct names_seen){space->pid, !(flags & PROFILE_FRAME_EXACT), pc});
+		    &(struct names_seen){space->pid, !(flags & PROFILE_FRAME_EXACT), pc,
+			space_name_key(space, pc)});
 }
 
 static bool walk_sample(
@@ -211,8 +212,7 @@ void recorder_summary(const struct recorder *recorder, const char *name)
 	if (forgotten)
 		fprintf(stderr,
 		    "; %llu mappings, processes, threads or files were forgotten, "
-		    "because "
-		    "there were too many",
+		    "because there were too many",
 		    (unsigned long long)forgotten);
 	if (recorder->names.n_left_out)
 		fprintf(stderr,

@@ -113,8 +113,8 @@ static bool sample_new_frame(struct load *load, const struct space *space,
 	}
 	/* The functions of the model copy it. */
 	if (load->perfdata.n_names && space)
-		frame.name =
-		    (char *)(uintptr_t)perfdata_name(&load->perfdata, space->pid, at->pc);
+		frame.name = (char *)(uintptr_t)perfdata_name(
+		    &load->perfdata, space->pid, space_name_key(space, at->pc));
 	if (frame.name && frame.kind == PROFILE_FRAME_UNKNOWN)
 		frame.kind = PROFILE_FRAME_JIT;
 	return profile_add_frame(load->profile, &frame, &place->frame, err);
@@ -291,8 +291,7 @@ static bool load_has_copies(const struct perfdata *perfdata)
 	return (perfdata->attrs[perfdata->first].layout.sample_type & both) == both;
 }
 
-static bool load_all(struct load *load, int fd,
-    const struct profile_load_options *options, struct err *err)
+static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 {
 	struct profile_info *info = &load->profile->info;
 
@@ -301,7 +300,7 @@ static bool load_all(struct load *load, int fd,
 		return false;
 	load->unwinder.live = false;
 	load->unwinder.no_rows = !load_has_copies(&load->perfdata);
-	load->unwinder.guess = !(options && options->no_guess);
+	load->unwinder.guess = guess;
 	load_vdso(load);
 	if (!perfdata_each(&load->perfdata, load_event, load, err))
 		return false;
@@ -311,8 +310,7 @@ static bool load_all(struct load *load, int fd,
 	return true;
 }
 
-bool profile_load(struct profile *profile, int fd, const char *name,
-    const struct profile_load_options *options, struct err *err)
+bool profile_load(struct profile *profile, int fd, bool guess, struct err *err)
 {
 	struct load *load = calloc(1, sizeof(*load));
 	bool ok;
@@ -320,9 +318,9 @@ bool profile_load(struct profile *profile, int fd, const char *name,
 	if (!load)
 		return err_set_nomem(err);
 	load->profile = profile;
-	ok = load_all(load, fd, options, err);
+	ok = load_all(load, fd, guess, err);
 	unwinder_free(&load->unwinder);
 	perfdata_free(&load->perfdata);
 	free(load);
-	return ok || (name && err_prefix(err, "%s", name));
+	return ok;
 }

@@ -48,6 +48,7 @@ struct space {
 	uint32_t generation; /* another number after each change, and in each process */
 	uint32_t used;	     /* when, by the clock of all */
 	uint32_t n_added;    /* mappings of files */
+	uint32_t n_programs; /* that began in it, or in those that it was made by */
 	struct owner owner;  /* its own, or that of who made it */
 	bool owner_read;     /* since it began, or another program began in it */
 	const struct space_map *last; /* that was found, or NULL */
@@ -99,6 +100,12 @@ struct space_thread *space_thread_get(
 static inline struct space_map *space_maps_get(const struct space_maps *maps, size_t i)
 {
 	return &maps->list[i < maps->gap ? i : i + maps->cap - maps->n];
+}
+
+/* By which the name of a PC is found: programs that follow one another in a process can have different code at it. */
+static inline uint64_t space_name_key(const struct space *space, uint64_t pc)
+{
+	return pc ^ (uint64_t)(space->n_programs & 255) << 56;
 }
 
 /* The mapping that has pc, or NULL. */

@@ -49,8 +49,7 @@ static uint32_t unwinder_file_hash(const struct rows_file *file)
 /* Hashes the file at a path here. */
 static uint32_t unwinder_inode_hash(const struct rows_file *file)
 {
-	const uint64_t words[] = {file->was.st_dev, file->was.st_ino,
-	    hash_bytes(file->build_id, file->build_id_size)};
+	const uint64_t words[] = {file->was.st_dev, file->was.st_ino};
 
 	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
 }
@@ -198,30 +197,38 @@ static bool unwinder_file_same(const struct rows_file *a, const struct rows_file
 }
 
 /*
- * Finds the file by its inode here: a recording can have any number of names for one, and each would cost as much as the file. Processes that
- * run have their files by other ways, too.
+ * Finds the file by its inode here: a recording can have any number of names and of build-ids for one, and each would cost as much as the
+ * file. Processes that run have their files by other ways, too. Returns false for one that is not to be read.
  */
-static void unwinder_file_find_here(
+static bool unwinder_file_find_here(
     struct unwinder *unwinder, struct rows_file *wanted, uint32_t *index)
 {
+	size_t versions = 0;
 	uint32_t hash;
 
 	wanted->was_seen = rows_look_here(wanted, &wanted->was);
 	if (!wanted->was_seen)
-		return;
+		return true;
 	hash = unwinder_inode_hash(wanted);
 	for (struct slot *slot = slots_first(&unwinder->file_slots, hash); slot->number;
 	     slot = slots_next(&unwinder->file_slots, slot)) {
-		const struct rows_file *one = &unwinder->files[slot->number - 1]->mapped;
-
-		if (slot->hash == hash && one->was_seen &&
-		    !unwinder->files[slot->number - 1]->is_many &&
-		    regular_is_same(&one->was, &wanted->was) &&
-		    one->inode == wanted->inode &&
+		const struct unwinder_file *file = unwinder->files[slot->number - 1];
+		const struct rows_file *one = &file->mapped;
+		const bool is_it =
+		    !file->is_many && one->inode == wanted->inode &&
 		    one->build_id_size == wanted->build_id_size &&
-		    memcmp(one->build_id, wanted->build_id, one->build_id_size) == 0)
+		    memcmp(one->build_id, wanted->build_id, one->build_id_size) == 0;
+
+		if (slot->hash != hash || !one->was_seen ||
+		    !regular_is_same(&one->was, &wanted->was))
+			continue;
+		versions++;
+		if (is_it || (file->is_many && *index == SPACE_NO_FILE))
 			*index = slot->number - 1;
+		if (is_it)
+			return true;
 	}
+	return versions < UNWINDER_VERSIONS_HERE;
 }
 
 /* Finds whose a process is. One that is gone already has the owner of who made it. */
@@ -279,6 +286,7 @@ bool unwinder_file_get(
 	uint32_t hash, many = SPACE_NO_FILE;
 	size_t versions = 0;
 	struct slot *slot;
+	bool reads = true;
 
 	*index = SPACE_NO_FILE;
 	if (unwinder_is_no_file(map->text))
@@ -315,9 +323,10 @@ bool unwinder_file_get(
 	if (many != SPACE_NO_FILE)
 		return true;
 	if (!unwinder->live)
-		unwinder_file_find_here(unwinder, &wanted, index);
-	return *index != SPACE_NO_FILE || unwinder_file_add(unwinder, &wanted, hash,
-					      versions >= UNWINDER_VERSIONS, index, err);
+		reads = unwinder_file_find_here(unwinder, &wanted, index);
+	return *index != SPACE_NO_FILE ||
+	       unwinder_file_add(unwinder, &wanted, hash,
+		   !reads || versions >= UNWINDER_VERSIONS, index, err);
 }
 
 /* Opens the section at the file's made-up addresses, with its index. */

@@ -186,8 +186,25 @@ static enum eh2sframe_walk_why walk_find(
 	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
+/*
+ * True if SP is where the kernel begins a program: at the number of its arguments, and behind so many pointers is a zero. Other code
+ * behind an entry is called.
+ */
+static bool walk_is_begun(struct walk *walk, uint64_t sp)
+{
+	/* s390x's loader makes a frame of this size first. */
+	const uint64_t frame = walk->unwinder->machine == PROFILE_S390X ? 160 : 0;
+	uint64_t n, end;
+
+	for (uint64_t at = sp; at <= sp + frame; at += 160)
+		if (walk_read(walk, at, &n) && n && n < walk->copy_size / 8 &&
+		    (!walk_read(walk, at + 8 * (n + 1), &end) || !end))
+			return true;
+	return false;
+}
+
 /* Translates the end of a walk into why the stack of a sample ends. */
-static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
+static uint8_t walk_ended(struct walk *walk, enum eh2sframe_walk_why why,
     const struct eh2sframe_walk_frame *frame, const struct unwinder_place *place)
 {
 	const struct unwinder_file *file;
@@ -206,7 +223,8 @@ static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
 	if (!file || file->no_file)
 		return PROFILE_NO_MODULE;
 	if (file->rows->facts.entry && address >= file->rows->facts.entry &&
-	    address - file->rows->facts.entry < WALK_ENTRY_SIZE)
+	    address - file->rows->facts.entry < WALK_ENTRY_SIZE &&
+	    (why == EH2SFRAME_WALK_WHY_ZERO || walk_is_begun(walk, frame->sp)))
 		return PROFILE_OUTERMOST;
 	if (why == EH2SFRAME_WALK_WHY_ZERO)
 		return PROFILE_ZERO;

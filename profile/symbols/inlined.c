@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/regular.h"
+#include "base/search.h"
 #include "base/sandbox/apart.h"
 #include "config.h"
 #include "profile/symbols/naming_debug.h"
@@ -180,20 +181,12 @@ bool inlined_read(const struct profile_module *module,
 
 const struct inlined_chain *inlined_find(const struct inlined *inlined, uint64_t address)
 {
-	size_t low = 0, high = inlined->chains ? inlined->n : 0;
+	const size_t n = inlined->chains ? inlined->n : 0;
+	const size_t i = search_from(inlined->addresses, sizeof(uint64_t), n, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (inlined->addresses[middle] == address)
-			return inlined->chains[middle].n ? &inlined->chains[middle]
-							 : NULL;
-		if (inlined->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return i < n && inlined->addresses[i] == address && inlined->chains[i].n
+		   ? &inlined->chains[i]
+		   : NULL;
 }
 
 void inlined_free(struct inlined *inlined)

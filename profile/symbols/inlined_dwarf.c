@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/hash_slots.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "base/sandbox/apart.h"
 #include "profile/symbols/inlined.h"
@@ -98,22 +99,6 @@ static uint64_t reader_number(Dwarf_Die *die, unsigned int which)
 		   : 0;
 }
 
-/* The first address that is not below one. */
-static size_t reader_from(const struct reader *r, uint64_t address)
-{
-	size_t low = 0, high = r->work->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->work->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The next range of an element that has code, as dwarf_ranges gives it. What a linker discarded begins at 0 or 1. */
 static ptrdiff_t reader_range(
     Dwarf_Die *die, ptrdiff_t at, Dwarf_Addr *low, Dwarf_Addr *high)
@@ -134,7 +119,8 @@ static bool reader_hit(struct reader *r, Dwarf_Die *die, struct reader_hit *hit)
 	bool any = false;
 
 	while ((at = reader_range(die, at, &low, &high)) > 0)
-		for (size_t i = reader_from(r, low);
+		for (size_t i = search_from(
+			 r->work->addresses, sizeof(uint64_t), r->work->n, low);
 		     i < r->work->n && r->work->addresses[i] < high; i++) {
 			if (r->units[i] != r->unit)
 				continue;
@@ -237,7 +223,8 @@ static bool reader_units(struct reader *r)
 		if (!vec_reserve(&r->dies, &r->cap_dies, r->n_dies + 1))
 			return false;
 		while ((at = reader_range(&die, at, &low, &high)) > 0)
-			for (size_t i = reader_from(r, low);
+			for (size_t i = search_from(
+				 r->work->addresses, sizeof(uint64_t), r->work->n, low);
 			     i < r->work->n && r->work->addresses[i] < high; i++)
 				if (r->units[i] == NO_UNIT) {
 					r->units[i] = (uint32_t)r->n_dies;

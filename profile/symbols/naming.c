@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/plain.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "base/names/demangle.h"
 #include "profile/symbols/inlined.h"
@@ -21,6 +22,8 @@
 
 /* Limit for all files together. A recording that names many large files must end, too. */
 enum { NAMING_MAX_SYMBOLS = 100 * 1000 * 1000 };
+/* So long all files of compilers at run time together may take, in ns. */
+#define NAMING_MAX_NS (UINT64_C(30) * 1000000000)
 
 const char *naming_base(const char *path)
 {
@@ -218,7 +221,7 @@ static bool naming_function(const struct profile *profile,
 	if (!frame->name && naming_address(profile, frame, &address) &&
 	    !naming_find(frame, table, address, &symbol, &start, err))
 		return false;
-	if (symbol && frame->kind == PROFILE_FRAME_UNKNOWN)
+	if (other && frame->kind == PROFILE_FRAME_UNKNOWN)
 		function.kind = PROFILE_FRAME_JIT;
 	if (symbol && frame->kind == PROFILE_FRAME_FILE &&
 	    naming_known(table, symbol, named))
@@ -309,12 +312,11 @@ static bool naming_inlined(struct naming *naming, const struct naming_options *o
 
 static bool naming_frame(const struct profile *profile,
     const struct naming_options *options, struct table *table, struct inlined *inlined,
-    uint32_t index, struct naming *naming, struct err *err)
+    uint32_t index, const char *other, struct naming *naming, struct err *err)
 {
 	const struct profile_frame *frame = &profile->frames[index];
 	const struct inlined_chain *chain = NULL;
 	const struct inlined_place *places = NULL;
-	const char *other = NULL;
 	uint64_t address;
 
 	if (frame->kind == PROFILE_FRAME_FILE && naming_address(profile, frame, &address))
@@ -326,7 +328,7 @@ static bool naming_frame(const struct profile *profile,
 	naming->of_frame[index] =
 	    (struct naming_chain){(uint32_t)naming->n_places, chain ? chain->n : 1};
 	for (uint32_t i = 0; i < naming->of_frame[index].n; i++) {
-		struct naming_place place = {.inlined = i > 0};
+		struct naming_place place = {0};
 
 		if (i == 0 ? !naming_function(profile, options, table, frame, other,
 				 naming, &place.function, err)
@@ -378,30 +380,23 @@ static bool naming_table(const struct profile *profile,
 	if (first->kind == PROFILE_FRAME_FILE)
 		return table_read_module(
 		    &profile->modules[first->module], options, table, err);
-	if (!here)
-		return true;
-	if (first->kind == PROFILE_FRAME_KERNEL)
-		return table_read_kernel("/proc/kallsyms", table, err);
-	return table_read_jit(first->pid, table, err);
+	return first->kind != PROFILE_FRAME_KERNEL || !here ||
+	       table_read_kernel("/proc/kallsyms", table, err);
 }
 
-static int naming_compare_addresses(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
-/* Looks up what is inlined in the frames of one file. The caller frees addresses. */
+/* Looks up what is inlined in the frames of one file, or asks for the names of frames in none. The caller frees addresses. */
 static bool naming_look_up(const struct profile *profile,
     const struct naming_options *options, const struct naming_order *order, size_t n,
-    uint64_t **addresses, struct inlined *inlined, struct err *err)
+    struct naming *naming, uint64_t **addresses, struct inlined *inlined,
+    struct apart_answer *answer, struct err *err)
 {
 	const struct profile_frame *first = &profile->frames[order->frame];
+	const bool file = first->kind == PROFILE_FRAME_FILE;
 	size_t kept = 0, distinct = 0;
 	uint64_t *list;
 
-	if (first->kind != PROFILE_FRAME_FILE || options->no_inline)
+	if (file ? options->no_inline
+		 : first->kind == PROFILE_FRAME_KERNEL || naming->ns >= NAMING_MAX_NS)
 		return true;
 	list = *addresses = malloc((n + 1) * sizeof(*list));
 	if (!list)
@@ -409,8 +404,10 @@ static bool naming_look_up(const struct profile *profile,
 	for (size_t i = 0; i < n; i++)
 		kept += naming_address(
 		    profile, &profile->frames[order[i].frame], &list[kept]);
+	if (!file)
+		return table_ask(first->pid, list, kept, &naming->ns, answer, err);
 	if (kept)
-		qsort(list, kept, sizeof(*list), naming_compare_addresses);
+		qsort(list, kept, sizeof(*list), search_order);
 	for (size_t i = 0; i < kept; i++)
 		if (!distinct || list[distinct - 1] != list[i])
 			list[distinct++] = list[i];
@@ -426,20 +423,25 @@ static bool naming_of_group(const struct profile *profile,
 {
 	struct table table = {0};
 	struct inlined inlined = {0};
+	struct apart_answer answer = {0};
 	uint64_t *addresses = NULL;
 	bool ok = true;
+	size_t at = 0;
 
 	if (naming->n_symbols < NAMING_MAX_SYMBOLS && naming_is_wanted(profile, order, n))
-		ok =
-		    naming_table(profile, options, &profile->frames[order->frame], here,
-			&table, err) &&
-		    naming_look_up(profile, options, order, n, &addresses, &inlined, err);
+		ok = naming_table(profile, options, &profile->frames[order->frame], here,
+			 &table, err) &&
+		     (!(here ||
+			  profile->frames[order->frame].kind == PROFILE_FRAME_FILE) ||
+			 naming_look_up(profile, options, order, n, naming, &addresses,
+			     &inlined, &answer, err));
 	for (size_t i = 0; ok && i < n; i++)
-		ok = naming_frame(
-		    profile, options, &table, &inlined, order[i].frame, naming, err);
+		ok = naming_frame(profile, options, &table, &inlined, order[i].frame,
+		    jit_text(&answer, &at), naming, err);
 	naming->n_symbols += table.symbols.n + table.starts.n;
 	table_free(&table);
 	inlined_free(&inlined);
+	apart_free(&answer);
 	free(addresses);
 	return ok;
 }
@@ -449,9 +451,8 @@ static bool naming_groups(const struct profile *profile,
     struct naming *naming, struct err *err)
 {
 	bool here = naming_is_here(profile), ok = true;
-	size_t end;
 
-	for (size_t i = 0; ok && i < profile->n_frames; i = end) {
+	for (size_t i = 0, end; ok && i < profile->n_frames; i = end) {
 		for (end = i;
 		     end < profile->n_frames && order[end].group == order[i].group;)
 			end++;

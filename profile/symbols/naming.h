@@ -32,7 +32,6 @@ struct naming_place {
 	uint32_t function;
 	uint32_t file; /* of the source, in naming.files; 0: not known */
 	uint32_t line; /* 0: not known */
-	bool inlined;  /* into the function of the place before */
 };
 
 /* The places of a frame, in naming.places: the first is the function that has the code, and each further one is inlined. */
@@ -53,6 +52,7 @@ struct naming {
 	struct slots slots;
 	char *readable;	  /* of SYMBOL_READABLE bytes, for one name at a time */
 	size_t n_symbols; /* that were read */
+	uint64_t ns;	  /* of reading what compilers at run time wrote */
 };
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that names come from: of ELF files, of the kernel and of compilers at run time. */
+/* What names come from: ELF files, the kernel, and what compilers at run time write. */
 #ifndef PROFILE_SYMBOLS_NAMING_TABLE_H
 #define PROFILE_SYMBOLS_NAMING_TABLE_H
 
@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/names/symbols.h"
 #include "include/eh2sframe.h"
+#include "profile/jit.h"
 #include "profile/profile.h"
 #include "profile/symbols/naming.h"
 
@@ -42,8 +43,9 @@ ATTR_MUST_CHECK bool table_read_starts(struct table *table, struct err *err);
 ATTR_MUST_CHECK bool table_read_kernel(
     const char *path, struct table *table, struct err *err);
 
-/* Reads perf-PID.map of process pid, from /tmp or from the process's own. ERR_NOMEM. */
-ATTR_MUST_CHECK bool table_read_jit(uint32_t pid, struct table *table, struct err *err);
+/* Asks for the names of addresses of a process in no file (jit_ask), and adds the time to ns. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_ask(uint32_t pid, const uint64_t *addresses, size_t n,
+    uint64_t *ns, struct apart_answer *answer, struct err *err);
 
 void table_free(struct table *table); /* accepts a zeroed one */
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of names that are text: the kernel's, and those of compilers at run time. */
+/* Names that are text: the kernel's, and those of compilers at run time. */
 #include <elf.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/names/lines.h"
-#include "profile/jit.h"
 #include "profile/owner.h"
 #include "profile/symbols/naming_table.h"
 
@@ -34,32 +31,17 @@ bool table_read_kernel(const char *path, struct table *table, struct err *err)
 	return true;
 }
 
-bool table_read_jit(uint32_t pid, struct table *table, struct err *err)
+bool table_ask(uint32_t pid, const uint64_t *addresses, size_t n, uint64_t *ns,
+    struct apart_answer *answer, struct err *err)
 {
-	struct jit_names names;
 	struct jit_home home;
-	bool ok = true;
-	int fd;
+	struct err why;
+	bool ok;
 
 	jit_home_open(&home, pid, owner_of(pid).user);
-	fd = jit_open(&home);
-	if (!jit_read(&names, fd))
-		names = (struct jit_names){0};
-	if (fd >= 0)
-		close(fd);
+	ok = jit_ask(&home, addresses, n, answer, &why) || why.kind != ERR_NOMEM ||
+	     err_set_nomem(err);
 	jit_home_close(&home);
-	for (size_t i = 0; ok && i < names.n; i++) {
-		const struct symbol symbol = {.addr = names.list[i].start,
-		    .size = names.list[i].end - names.list[i].start,
-		    .name = names.list[i].name,
-		    .rank = symbol_rank(STT_FUNC, STB_GLOBAL, 1)};
-
-		ok = symbols_add(&table->symbols, &symbol);
-	}
-	table->text = names.text;
-	free(names.list);
-	if (!ok)
-		return err_set_nomem(err);
-	symbols_sort(&table->symbols);
-	return true;
+	*ns += answer->ns;
+	return ok;
 }

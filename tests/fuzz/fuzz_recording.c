@@ -140,7 +140,6 @@ static void check_events(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct profile_load_options options = {.no_guess = size & 1};
 	struct profile profile = {0};
 	struct err err = {0};
 	int fd = memfd_create("recording", MFD_CLOEXEC);
@@ -150,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			lseek(fd, 0, SEEK_SET) == 0,
 	    "cannot write %zu bytes", size);
 	FUZZ_ASSERT(profile_init(&profile, &err), "%s", err.text);
-	if (profile_load(&profile, fd, "recording", &options, &err)) {
+	if (profile_load(&profile, fd, !(size & 1), &err)) {
 		check_profile(&profile);
 		if (is_short(&profile))
 			write_all(&profile);

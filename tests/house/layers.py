@@ -44,10 +44,10 @@ cmd/archive: base base/program include
 cmd/report: base base/program cmd/common
 cmd/batch: base base/program cmd/archive cmd/common cmd/report base/sandbox
 cmd: base base/program cmd/archive cmd/batch cmd/common cmd/report base/sandbox
-profile: base base/names
+profile: base base/names base/sandbox
 profile/perfdata: base
 profile/stacks: base base/names base/sandbox include profile profile/perfdata profile/symbols
-profile/record: base base/program base/sandbox include profile profile/fold profile/perfdata profile/stacks
+profile/record: base base/program include profile profile/fold profile/perfdata profile/stacks
 profile/symbols: . base base/names base/sandbox include profile
 profile/output: base profile profile/symbols
 profile/fold: . base base/program include profile profile/output profile/symbols

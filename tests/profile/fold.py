@@ -185,7 +185,7 @@ def jit_of(pid):
     here = {"host": os.uname().nodename, "release": os.uname().release, "written": 2 * 10**9}
     try:
         with open(path, "w", encoding="utf-8") as file:
-            file.write("7f0000 10 first one\nnot a line\n7f0010 20 Second::two\n\n7f0000 zz bad\n")
+            file.write("7f0000 10 an older one\n7f0000 10 first one\nnot a line\n7f0010 20 Second::two\n\n7f0000 zz bad\n")
         for what, how, wanted in (
             ("names of /tmp/perf-PID.map", here, {"java;first one;Second::two;[unknown]": 1}),
             ("not for a recording of another machine", {**here, "host": "other"},

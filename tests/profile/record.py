@@ -121,6 +121,25 @@ for zero in zeros:
         tap.check(ends[wanted] > 20 and sum(ends.values()) <= ends[wanted] + 1,
                   f"{' '.join(['zero', *words])}: {wanted}", f"{ends}\n{run.stderr}")
 
+# A function without CFI that begins behind the entry is not where the program begins.
+if zeros:
+    with open("behind.S", "w", encoding="ascii") as file:
+        file.write("""	.globl	_start
+_start:	call	work
+	mov	$60, %eax
+	xor	%edi, %edi
+	syscall
+work:	mov	$600000000, %ecx
+1:	dec	%ecx
+	jnz	1b
+	ret
+	.section .note.GNU-stack, "", @progbits
+""")
+    tap.must("gcc", "-nostdlib", "-static", "-o", "behind", "behind.S")
+    run = tap.run(record, "-F", "999", "--user", "-o", "behind.rec", "./behind")
+    ends = collections.Counter(sample[3] for sample in samples("behind.rec") if sample[4])
+    tap.check(sum(ends.values()) > 20 and ends["outermost frame"] <= 1, "behind the entry: not the outermost frame", f"{ends}\n{run.stderr}")
+
 # While the kernel replaces or ends a program, its stack is not known. None of these threads is the kernel's.
 run = tap.run(record, "-F", "4999", "-o", "execs", "sh", "-c", "i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done")
 if "kernel are not permitted" in run.stderr:
@@ -166,6 +185,14 @@ for path in ("link", "dangling"):
     run = tap.run(record, "-o", path, "true")
     tap.check(run.returncode == 125 and f"{path}: it is a symbolic link; " in run.stderr and
               open("victim", encoding="ascii").read() == "mine" and not os.path.exists("nothing"), f"a link is refused: {path}", run)
+run = tap.run(record, "-o", "-", "true")
+tap.check(run.returncode == 125 and "-o needs a file" in run.stderr and not os.path.exists("-"), "-o -", run)
+# Who has opened a file that others can read does not see what comes.
+with open("readable", "w", encoding="ascii") as file:
+    os.chmod("readable", 0o644)
+    run = tap.run(record, "-q", "-o", "readable", "true")
+    tap.check(run.returncode == 0 and os.fstat(file.fileno()).st_size == 0 and open("readable", "rb").read(8) == b"PERFILE2",
+              "a file that others could read is another one", run)
 with open("stdout", "wb") as file:
     run = subprocess.run([record, "-q", "-o", "/dev/stdout", "true"], stdout=file, stderr=subprocess.PIPE, check=False)
 tap.check(run.returncode == 0 and open("stdout", "rb").read(8) == b"PERFILE2", "-o /dev/stdout", run)

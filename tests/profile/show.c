@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 	int fd = argc == 2 ? open(argv[1], O_RDONLY) : -1;
 
 	if (fd < 0 || !profile_init(&profile, &err) ||
-	    !profile_load(&profile, fd, argv[1], NULL, &err)) {
+	    !profile_load(&profile, fd, true, &err)) {
 		fprintf(
 		    stderr, "show: %s\n", fd < 0 ? "a recording is needed" : err.text);
 		profile_free(&profile);

@@ -112,6 +112,7 @@ static void host_called(void *context, uint64_t pc, const struct code_insn *call
 	callee_forget_given(walker->abi, before, true, after);
 	if (!callee)
 		return;
+	after->sp_assumed |= callee->how != CALLEE_RETURNS || !callee->surely;
 	effect = *callee;
 	/* Rows that nothing else confirms do not rely on how much a callee pops. */
 	if (effect.how == CALLEE_POPS)

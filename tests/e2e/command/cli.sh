@@ -176,11 +176,11 @@ usage tree report -o good good
 for words in "tree check --report-file=good" "tree convert --report-file=good" "report -o good"; do
 	# shellcheck disable=SC2086 # words
 	usage $words conv
-	is 'says why' one_line 'eh2sframe: good: is an ELF file or an archive, which a report would replace; give another name'
+	is 'says why' one_line 'eh2sframe: good: is an ELF file, an archive or a recording, which this would replace; give another name'
 done
 ar rc good.a good && picture >.before
 usage tree report --objects --json -o good.a .
-is 'says it of an archive' one_line 'eh2sframe: good.a: is an ELF file or an archive, which a report would replace; give another name'
+is 'says it of an archive' one_line 'eh2sframe: good.a: is an ELF file, an archive or a recording, which this would replace; give another name'
 rm good.a && picture >.before
 usage tree convert --report-file=good .
 

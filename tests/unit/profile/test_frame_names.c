@@ -21,7 +21,7 @@ static void note(uint32_t pid, bool is_own, uint32_t place, uint64_t n, const ch
 
 	for (uint64_t i = 0; i < n; i++) {
 		names_note(&names, &owner, &rows, 0x1000,
-		    &(struct names_seen){pid, false, 0x1000 + i});
+		    &(struct names_seen){pid, false, 0x1000 + i, 0x1000 + i});
 	}
 }
 
@@ -77,10 +77,14 @@ UNIT(names_of_compilers)
 	fclose(file);
 	ck_assert(perfdata_begin(&writer, fd, &attr, true, &err));
 	names.writer = &writer;
-	names_note(&names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1000});
-	names_note(&names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1800});
-	names_note(&names, &owner, NULL, 0, &(struct names_seen){pid, true, 0x2010});
-	names_note(&names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1000});
+	names_note(
+	    &names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1000, 0x1000});
+	names_note(
+	    &names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1800, 0x1800});
+	names_note(
+	    &names, &owner, NULL, 0, &(struct names_seen){pid, true, 0x2010, 0x2010});
+	names_note(
+	    &names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1000, 0x1000});
 	ck_assert_uint_eq(names.n, 3);
 	ck_assert_uint_eq(names.all.processes, 1);
 	names_of_process(&names, pid);

@@ -88,7 +88,7 @@ UNIT(perfdata_round_trip)
 	const struct profile_frame *frame;
 
 	ck_assert(profile_init(&profile, &err));
-	ck_assert_msg(profile_load(&profile, fd, "x", NULL, &err), "%s", err.text);
+	ck_assert_msg(profile_load(&profile, fd, true, &err), "%s", err.text);
 	ck_assert_uint_eq(profile.n_samples, SAMPLES);
 	ck_assert(!profile.info.cut_off);
 	ck_assert_str_eq(profile.info.command, "x --y");
@@ -154,7 +154,7 @@ UNIT(perfdata_damaged)
 			bad[(size_t)rand_r(&seed) % range] = (uint8_t)rand_r(&seed);
 		fd = file_of(bad, kept);
 		ck_assert(profile_init(&profile, &err));
-		if (!profile_load(&profile, fd, "x", NULL, &err)) {
+		if (!profile_load(&profile, fd, true, &err)) {
 			ck_assert_msg(
 			    err.kind == ERR_MALFORMED || err.kind == ERR_UNSUPPORTED,
 			    "%s", err.text);
@@ -185,8 +185,7 @@ UNIT(perfdata_cut)
 		/* A file system that was not written to the end may give zeros. */
 		ck_assert_int_eq(ftruncate(fd, (off_t)kept + (kept % 2 ? 64 : 0)), 0);
 		ck_assert(profile_init(&profile, &err));
-		ck_assert_msg(
-		    profile_load(&profile, fd, "x", NULL, &err), "%s", err.text);
+		ck_assert_msg(profile_load(&profile, fd, true, &err), "%s", err.text);
 		ck_assert(profile.info.cut_off);
 		/* A record that was cut off can be a sample with zeros behind it. */
 		ck_assert_uint_ge(profile.n_samples + kept % 2, last);
@@ -223,7 +222,7 @@ UNIT(perfdata_long_stack)
 	ck_assert(perfdata_end(&writer, &about, &err));
 	perfdata_writer_free(&writer);
 	ck_assert(profile_init(&profile, &err));
-	ck_assert_msg(profile_load(&profile, fd, "x", NULL, &err), "%s", err.text);
+	ck_assert_msg(profile_load(&profile, fd, true, &err), "%s", err.text);
 	ck_assert_uint_eq(profile.n_samples, 2);
 	ck_assert_uint_gt(profile.n_stacks, FRAMES);
 	ck_assert_uint_eq(profile.samples[1].why, PROFILE_NO_MODULE);

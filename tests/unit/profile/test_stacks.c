@@ -278,7 +278,14 @@ UNIT(space_processes)
 	ck_assert_uint_ne(
 	    space_find(&spaces, 10)->generation, space_find(&spaces, 20)->generation);
 	/* Another program in the child. */
+	ck_assert_uint_eq(space_name_key(space_find(&spaces, 20), 0x1000), 0x1000);
 	ck_assert(space_comm(&spaces, 20, 20, "child", true, &err));
+	/* Another program can have other code there, and so can those that it makes. */
+	ck_assert_uint_ne(space_name_key(space_find(&spaces, 20), 0x1000), 0x1000);
+	ck_assert(space_fork(&spaces, 30, 30, 20, 20, &err));
+	ck_assert_uint_eq(space_name_key(space_find(&spaces, 30), 0x1000),
+	    space_name_key(space_find(&spaces, 20), 0x1000));
+	space_remove(&spaces, 30);
 	ck_assert(!space_map_find(space_find(&spaces, 20), 0x1000));
 	ck_assert(space_map_find(space_find(&spaces, 10), 0x1000));
 	/* The end of thread 11 was lost, and its number is another process's. */
