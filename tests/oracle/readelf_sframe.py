@@ -68,7 +68,7 @@ def check_version(tool, which, options):
     paths = libraries(which)
     bad = []
     with tempfile.TemporaryDirectory() as scratch, \
-            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
         while which == "all" or done < WANTED:
             batch = [(tool, path, scratch, options) for _, path in zip(range(64), paths)]
             if not batch:
