@@ -7,10 +7,6 @@
 
 enum { PLAIN_ESCAPE = 4 };
 
-/*
- * Bytes of the character at text that can stay: ASCII, or UTF-8 from U+00A0 on. 0 for a control character, and for a
- * byte that is no UTF-8: terminals may obey 0x80 to 0x9f alone, too.
- */
 size_t plain_stays(const char *text)
 {
 	const unsigned char *c = (const unsigned char *)text;

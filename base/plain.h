@@ -12,7 +12,8 @@
 
 #include "base/attr.h"
 
-/* The bytes of the first character of text, which is not empty; 0 for a control character, and for what is no UTF-8. */
+/* The bytes of the first character of text, which is not empty; 0 for a control character, U+0080 to U+009F with them, and for a byte
+ * that is no UTF-8: terminals may obey 0x80 to 0x9f alone, too. */
 size_t plain_stays(const char *text);
 /* True if text can stay as it is. */
 bool plain_is(const char *text);

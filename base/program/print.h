@@ -37,7 +37,7 @@ bool print_lines(void *context, const char *text, size_t size);
 /*
  * A file for a report. It is opened before the work: what stands against it is then found
  * while nothing has changed. Its text appears at the end. A file that is there already
- * stays the same file, unless it is an ELF file, an archive or a recording, which nothing replaces. A new one appears
+ * stays the same file, unless it is an ELF file, an archive or a recording, which stays. A new one appears
  * complete or not at all.
  */
 struct print_out {

@@ -151,7 +151,7 @@ static void x86_writes_elsewhere(const struct x86_insn *x)
 	if (x->decoded.meta.category == ZYDIS_CATEGORY_PADLOCK)
 		insn->unsure |= X86_VIA;
 	switch ((int)x->decoded.mnemonic) {
-	/* Of the numbers of 32-bit system calls nothing is known. */
+	/* Numbers of 32-bit system calls are not known here. */
 	case ZYDIS_MNEMONIC_INT:
 		insn->system = x->operands[0].imm.value.u == 0x80;
 		insn->target = UINT64_MAX;

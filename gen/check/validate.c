@@ -15,9 +15,9 @@
 #include "base/vec.h"
 #include "gen/check/unit.h"
 
-/* What another round would look at again is unknown; real files need 3 or 4. */
+/* Real files need 3 or 4. A verdict that another round would look at again is unknown. */
 enum { VALIDATE_MAX_ROUNDS = 16 };
-/* So often all calls are looked at then; what calls each other in a worse order is unknown as a whole. */
+/* Passes over all calls then. A file whose calls need more is unknown as a whole. */
 enum { VALIDATE_MAX_TURNS = 64 };
 /* The ranges of the file by the function that they belong to. */
 struct validate_groups {

@@ -334,7 +334,7 @@ static bool recorder_write(struct recorder *recorder, struct err *err)
 {
 	const char *path = recorder->args->output, *name = recorder->args->name;
 
-	/* Who has opened it could read what comes. */
+	/* A reader that has it open would see what comes. */
 	if (!recorder->is_fresh && recorder->was_open && regular_no_link(path) &&
 	    unlink(path) == 0) {
 		close(recorder->fd);

@@ -22,7 +22,7 @@
 
 /* Limit for all files together. A recording that names many large files must end, too. */
 enum { NAMING_MAX_SYMBOLS = 100 * 1000 * 1000 };
-/* So long all files of compilers at run time together may take, in ns. */
+/* Limit of time for all maps of compilers at run time together, in ns. */
 #define NAMING_MAX_NS (UINT64_C(30) * 1000000000)
 
 const char *naming_base(const char *path)

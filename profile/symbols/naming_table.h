@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What names come from: ELF files, the kernel, and what compilers at run time write. */
+/* Sources of names: ELF files, the kernel, and maps that compilers at run time write. */
 #ifndef PROFILE_SYMBOLS_NAMING_TABLE_H
 #define PROFILE_SYMBOLS_NAMING_TABLE_H
 
