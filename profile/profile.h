@@ -124,11 +124,12 @@ struct profile_info {
 	uint32_t frequency; /* samples a second and processor */
 	/* Seconds since 1970: when the recording was written. */
 	uint64_t start;
-	uint64_t lost;	   /* samples that the kernel or the recorder had no room for */
-	uint64_t n_others; /* samples of other events, which are left out */
-	char *event;	   /* "cpu-clock", "cycles" */
-	char *unit;	   /* of weights: "ns", "cycles" */
-	char *command;	   /* the command line, or "-a", "-p 17 18" */
+	uint64_t lost; /* samples that the kernel had no room for, or that are damaged */
+	uint64_t n_others;    /* samples of other events, which are left out */
+	uint64_t kernel_text; /* the address of its _text; 0: not known */
+	char *event;	      /* "cpu-clock", "cycles" */
+	char *unit;	      /* of weights: "ns", "cycles" */
+	char *command;	      /* the command line, or "-a", "-p 17 18" */
 	char *host;
 	char *release; /* of the kernel */
 	bool cut_off;  /* the recording was not finished */

@@ -127,14 +127,19 @@ static bool fold_option(
 bool fold_args_parse(
     int argc, char **argv, struct fold_args *args, struct eh2sframe_error *error)
 {
+	static const char LETTERS[] = ":o:qhV";
 	int option;
 
 	*args = (struct fold_args){.format = FOLD_N_FORMATS};
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":o:qhV", fold_options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, LETTERS, fold_options, NULL)) >= 0) {
+		const char letter[] = {'-', (char)optopt, '\0'};
+		const bool is_word = optopt > 255 || strchr(LETTERS, optopt);
+
 		if (option == '?' || option == ':')
 			return cmd_fail(error, EH2SFRAME_USAGE,
-			    "%.200s %s; see eh2sframe-fold --help", argv[optind - 1],
+			    "%.200s %s; see eh2sframe-fold --help",
+			    is_word ? argv[optind - 1] : letter,
 			    option == ':' ? "needs a value" : "is no option");
 		if (!fold_option(option, optarg, args, error))
 			return false;

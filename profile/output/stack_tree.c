@@ -3,27 +3,18 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/hash.h"
-#include "base/hash_slots.h"
-#include "base/vec.h"
-
-/* A node as it is made, before the nodes have their order. */
+/* A node that is put into its order. */
 struct tree_raw {
 	uint32_t parent, function;
 	uint32_t rank; /* of the function, by its name */
-	uint32_t self; /* its index */
-	/* First one that was made with this one as its parent; or 0. */
-	uint32_t callee;
+	uint32_t self; /* its index in nodes */
 };
 
 struct tree_maker {
 	const struct profile *profile;
 	const struct naming *naming;
+	struct profile nodes; /* whose stacks are of functions */
 	struct tree_raw *raw;
-	size_t n, cap;
-	struct slots slots; /* of nodes that are not the first callee of their parent */
-	size_t n_further;
 	uint32_t *of_stack; /* the node of each stack */
 	uint32_t *ranks;    /* of each function */
 };
@@ -72,68 +63,16 @@ static bool tree_rank(struct tree_maker *maker, struct err *err)
 	return true;
 }
 
-/* True if a further callee is there; else its place is made. */
-static bool tree_find_further(struct tree_maker *maker, uint32_t parent,
-    uint32_t function, uint32_t *node, bool *found, struct err *err)
-{
-	uint32_t hash = hash_fold((uint64_t)parent << 32 | function);
-	struct slot *slot;
-
-	if (!slots_reserve(&maker->slots, maker->n_further + 1))
-		return err_set_nomem(err);
-	for (slot = slots_first(&maker->slots, hash); slot->number;
-	     slot = slots_next(&maker->slots, slot)) {
-		const struct tree_raw *raw = &maker->raw[slot->number - 1];
-
-		if (raw->parent != parent || raw->function != function)
-			continue;
-		*node = slot->number - 1;
-		*found = true;
-		return true;
-	}
-	*slot = (struct slot){hash, (uint32_t)maker->n + 1};
-	maker->n_further++;
-	return true;
-}
-
-/* Most nodes have one callee, which their parent names. The table has the others. */
-static bool tree_child(struct tree_maker *maker, uint32_t parent, uint32_t function,
-    uint32_t *node, struct err *err)
-{
-	uint32_t callee;
-	bool found = false;
-
-	if (maker->n >= UINT32_MAX - 1)
-		return err_set(err, ERR_LIMIT,
-		    "more than 4294967294 boxes; record for a shorter time");
-	if (!vec_reserve(&maker->raw, &maker->cap, maker->n + 1))
-		return err_set_nomem(err);
-	callee = maker->raw[parent].callee;
-	if (callee && maker->raw[callee].function == function) {
-		*node = callee;
-		return true;
-	}
-	if (!callee)
-		maker->raw[parent].callee = (uint32_t)maker->n;
-	else if (!tree_find_further(maker, parent, function, node, &found, err))
-		return false;
-	if (found)
-		return true;
-	*node = (uint32_t)maker->n++;
-	maker->raw[*node] =
-	    (struct tree_raw){parent, function, maker->ranks[function], *node, 0};
-	return true;
-}
-
 /* A caller's stack comes before, so one pass is enough. */
 static bool tree_nodes(struct tree_maker *maker, struct err *err)
 {
 	const struct profile *profile = maker->profile;
 
 	maker->of_stack = calloc(profile->n_stacks + 1, sizeof(*maker->of_stack));
-	if (!maker->of_stack || !vec_reserve(&maker->raw, &maker->cap, 1))
+	if (!maker->of_stack)
 		return err_set_nomem(err);
-	maker->raw[maker->n++] = (struct tree_raw){0};
+	if (!profile_init(&maker->nodes, err))
+		return false;
 	for (size_t i = 1; i < profile->n_stacks; i++) {
 		const struct profile_stack *stack = &profile->stacks[i];
 		uint32_t node = maker->of_stack[stack->caller], n;
@@ -141,7 +80,8 @@ static bool tree_nodes(struct tree_maker *maker, struct err *err)
 		    naming_places(maker->naming, stack->frame, &n);
 
 		for (uint32_t k = 0; k < n; k++)
-			if (!tree_child(maker, node, places[k].function, &node, err))
+			if (!profile_add_stack(
+				&maker->nodes, node, places[k].function, &node, err))
 				return false;
 		maker->of_stack[i] = node;
 	}
@@ -158,13 +98,14 @@ static int tree_compare_raw(const void *left, const void *right)
 /* Where the children of each node begin in the sorted list; node 0 comes first. */
 static uint32_t *tree_firsts(const struct tree_maker *maker)
 {
-	uint32_t *firsts = calloc(maker->n + 2, sizeof(*firsts));
+	const size_t n = maker->nodes.n_stacks;
+	uint32_t *firsts = calloc(n + 2, sizeof(*firsts));
 
-	for (size_t i = 1; firsts && i < maker->n; i++)
-		firsts[maker->raw[i].parent + 1]++;
+	for (size_t i = 1; firsts && i < n; i++)
+		firsts[maker->nodes.stacks[i].caller + 1]++;
 	if (firsts)
 		firsts[0] = 1;
-	for (size_t i = 0; firsts && i < maker->n; i++)
+	for (size_t i = 0; firsts && i < n; i++)
 		firsts[i + 1] += firsts[i];
 	return firsts;
 }
@@ -172,25 +113,26 @@ static uint32_t *tree_firsts(const struct tree_maker *maker)
 /* Lets the children of a node stand together, in the order of their names. */
 static bool tree_sort(struct tree_maker *maker, const uint32_t *firsts, struct err *err)
 {
-	struct tree_raw *sorted = calloc(maker->n, sizeof(*sorted));
-	uint32_t *next = calloc(maker->n, sizeof(*next));
+	const size_t n = maker->nodes.n_stacks;
+	uint32_t *next = calloc(n, sizeof(*next));
 
-	if (!sorted || !next) {
-		free(sorted);
+	maker->raw = calloc(n, sizeof(*maker->raw));
+	if (!maker->raw || !next) {
 		free(next);
 		return err_set_nomem(err);
 	}
-	memcpy(next, firsts, maker->n * sizeof(*next));
-	sorted[0] = maker->raw[0];
-	for (size_t i = 1; i < maker->n; i++)
-		sorted[next[maker->raw[i].parent]++] = maker->raw[i];
-	for (size_t i = 0; i < maker->n; i++)
+	memcpy(next, firsts, n * sizeof(*next));
+	for (size_t i = 1; i < n; i++) {
+		const struct profile_stack *node = &maker->nodes.stacks[i];
+
+		maker->raw[next[node->caller]++] = (struct tree_raw){
+		    node->caller, node->frame, maker->ranks[node->frame], (uint32_t)i};
+	}
+	for (size_t i = 0; i < n; i++)
 		if (firsts[i + 1] - firsts[i] > 1)
-			qsort(sorted + firsts[i], firsts[i + 1] - firsts[i],
-			    sizeof(*sorted), tree_compare_raw);
+			qsort(maker->raw + firsts[i], firsts[i + 1] - firsts[i],
+			    sizeof(*maker->raw), tree_compare_raw);
 	free(next);
-	free(maker->raw);
-	maker->raw = sorted;
 	return true;
 }
 
@@ -220,7 +162,7 @@ static void tree_number(const struct tree_maker *maker, const uint32_t *firsts,
 
 static bool tree_order(struct tree_maker *maker, struct tree *tree, struct err *err)
 {
-	size_t n = maker->n;
+	size_t n = maker->nodes.n_stacks;
 	uint32_t *firsts = tree_firsts(maker), *places = calloc(n, sizeof(*places));
 	uint32_t *stack = calloc(n, sizeof(*stack));
 
@@ -303,7 +245,7 @@ bool tree_make(const struct profile *profile, const struct naming *naming,
 		  tree_order(&maker, tree, err) && tree_lines(&maker, groups, tree, err);
 
 	free(maker.raw);
-	free(maker.slots.list);
+	profile_free(&maker.nodes);
 	free(maker.of_stack);
 	free(maker.ranks);
 	return ok;

@@ -139,8 +139,10 @@ bool perfdata_each(
 			continue;
 		attr = records_attr(
 		    perfdata, bytes, header.size, header.type == PERF_RECORD_SAMPLE);
-		if (!attr || !event_read(bytes, header.size, &attr->layout, &event))
+		if (!attr || !event_read(bytes, header.size, &attr->layout, &event)) {
+			perfdata->n_damaged += header.type == PERF_RECORD_SAMPLE;
 			continue;
+		}
 		if (!event.weight)
 			event.weight = attr->attr.freq ? 1 : attr->attr.sample_period;
 		perfdata_identify(perfdata, &event);

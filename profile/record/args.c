@@ -176,6 +176,7 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	    {"version", no_argument, NULL, 'V'},
 	    {0},
 	};
+	static const char LETTERS[] = "+:F:p:ad:o:e:qhV";
 	static char all[] = "-a", some[] = "-p";
 	int option;
 
@@ -186,11 +187,14 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	    .guess = true};
 	opterr = 0;
 	/* "+": what follows the command is the command's. */
-	while (
-	    (option = getopt_long(argc, argv, "+:F:p:ad:o:e:qhV", OPTIONS, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, LETTERS, OPTIONS, NULL)) != -1) {
+		const char letter[] = {'-', (char)optopt, '\0'};
+		const bool is_word = optopt > 255 || strchr(LETTERS, optopt);
+
 		if (option == '?' || option == ':')
 			return err_set(err, ERR_USAGE,
-			    "%s %s; see eh2sframe-record --help", argv[optind - 1],
+			    "%s %s; see eh2sframe-record --help",
+			    is_word ? argv[optind - 1] : letter,
 			    option == ':' ? "needs a value" : "is no option");
 		if (!args_option(option, optarg, args, err))
 			return false;

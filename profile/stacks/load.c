@@ -217,6 +217,9 @@ static bool load_event(void *context, const struct event *event, struct err *err
 {
 	struct load *load = context;
 
+	if (event->kind == EVENT_MAP && event->pid == UINT32_MAX &&
+	    strcmp(event->text, "[kernel.kallsyms]_text") == 0)
+		load->profile->info.kernel_text = event->offset;
 	if (event->kind != EVENT_SAMPLE)
 		return unwinder_take(&load->unwinder, event, err);
 	return load_sample(load, event, err);
@@ -304,7 +307,7 @@ static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 	load_vdso(load);
 	if (!perfdata_each(&load->perfdata, load_event, load, err))
 		return false;
-	info->lost = load->unwinder.n_lost;
+	info->lost = load->unwinder.n_lost + load->perfdata.n_damaged;
 	info->n_others = load->perfdata.n_others;
 	info->cut_off = load->perfdata.cut_off;
 	return true;

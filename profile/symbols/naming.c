@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 
 #include "base/hash.h"
 #include "base/plain.h"
@@ -133,15 +131,6 @@ static char *naming_symbol(
 	return entry;
 }
 
-/* Takes text over. */
-static char *naming_plain(char *text)
-{
-	char *plain = text ? plain_dup(text) : NULL;
-
-	free(text);
-	return plain;
-}
-
 /* The text for a function whose name is not known: its start in its file, or else the file. */
 static char *naming_unknown(const struct profile *profile,
     const struct profile_frame *frame, const struct symbol *start)
@@ -151,27 +140,24 @@ static char *naming_unknown(const struct profile *profile,
 		? profile->modules[frame->module].path
 		: "unknown";
 	const char *base = naming_base(path);
-	char *text = NULL;
-	int n;
+	char *text = NULL, *plain;
 
-	if (start)
-		n = asprintf(&text, "%s+0x%" PRIx64, base, start->addr);
-	else if (*base == '[')
+	if (*base == '[' && !start)
 		return plain_dup(base);
-	else
-		n = asprintf(&text, "[%s]", *base ? base : "unknown");
-	return n < 0 ? NULL : naming_plain(text);
+	if ((start ? asprintf(&text, "%s+0x%" PRIx64, base, start->addr)
+		   : asprintf(&text, "[%s]", *base ? base : "unknown")) < 0)
+		return NULL;
+	plain = plain_dup(text);
+	free(text);
+	return plain;
 }
 
 /* The address to look up. false: it is not known where in memory the file had it. */
 static bool naming_address(
     const struct profile *profile, const struct profile_frame *frame, uint64_t *address)
 {
-	uint64_t at = frame->address;
-
-	if (!(frame->flags & PROFILE_FRAME_EXACT) && at)
-		at--;
-	*address = at;
+	*address =
+	    frame->address - (frame->address && !(frame->flags & PROFILE_FRAME_EXACT));
 	return frame->kind != PROFILE_FRAME_FILE ||
 	       !(profile->modules[frame->module].flags & PROFILE_MODULE_OFFSETS);
 }
@@ -346,21 +332,31 @@ static bool naming_frame(const struct profile *profile,
 	return true;
 }
 
-/* True if addresses of the kernel and numbers of processes still mean what they meant. */
-static bool naming_is_here(const struct profile *profile)
+/* True if nothing but the names of its functions tells a file from another one that has its path by now. */
+static bool naming_is_nameless(
+    const struct profile *profile, const struct profile_frame *frame)
 {
-	struct timespec now, up;
-	struct utsname name;
-	int64_t booted;
+	return frame->kind == PROFILE_FRAME_FILE &&
+	       !profile->modules[frame->module].build_id_size;
+}
 
-	if (uname(&name) < 0 || strcmp(name.release, profile->info.release) != 0 ||
-	    strcmp(name.nodename, profile->info.host) != 0 ||
-	    clock_gettime(CLOCK_REALTIME, &now) < 0 ||
-	    clock_gettime(CLOCK_BOOTTIME, &up) < 0)
-		return false;
-	booted = (int64_t)now.tv_sec - (int64_t)up.tv_sec;
-	/* Clocks are set at times. A few seconds do not matter to who starts a recording. */
-	return (int64_t)profile->info.start + 5 >= booted;
+/* True if the file of a group is such another one: the recording has other names for what was in it. */
+static bool naming_is_other(const struct profile *profile,
+    const struct naming_order *order, size_t n, const struct table *table)
+{
+	const struct symbol *symbol;
+	uint64_t address;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct profile_frame *frame = &profile->frames[order[i].frame];
+
+		if (frame->name && naming_is_nameless(profile, frame) &&
+		    naming_address(profile, frame, &address) &&
+		    (symbol = symbols_find(&table->symbols, address)) &&
+		    strcmp(symbol->name, frame->name) != 0)
+			return true;
+	}
+	return false;
 }
 
 /* True if a name of the group is missing: reading a table for nothing would take long. */
@@ -370,7 +366,7 @@ static bool naming_is_wanted(
 	for (size_t i = 0; i < n; i++)
 		if (!profile->frames[order[i].frame].name)
 			return true;
-	return false;
+	return naming_is_nameless(profile, &profile->frames[order->frame]);
 }
 
 static bool naming_table(const struct profile *profile,
@@ -381,7 +377,7 @@ static bool naming_table(const struct profile *profile,
 		return table_read_module(
 		    &profile->modules[first->module], options, table, err);
 	return first->kind != PROFILE_FRAME_KERNEL || !here ||
-	       table_read_kernel("/proc/kallsyms", table, err);
+	       table_read_kernel("/proc/kallsyms", profile->info.kernel_text, table, err);
 }
 
 /* Looks up what is inlined in the frames of one file, or asks for the names of frames in none. The caller frees addresses. */
@@ -424,17 +420,20 @@ static bool naming_of_group(const struct profile *profile,
 	struct table table = {0};
 	struct inlined inlined = {0};
 	struct apart_answer answer = {0};
+	const struct profile_frame *first = &profile->frames[order->frame];
+	const bool wanted =
+	    naming->n_symbols < NAMING_MAX_SYMBOLS && naming_is_wanted(profile, order, n);
 	uint64_t *addresses = NULL;
 	bool ok = true;
 	size_t at = 0;
 
-	if (naming->n_symbols < NAMING_MAX_SYMBOLS && naming_is_wanted(profile, order, n))
-		ok = naming_table(profile, options, &profile->frames[order->frame], here,
-			 &table, err) &&
-		     (!(here ||
-			  profile->frames[order->frame].kind == PROFILE_FRAME_FILE) ||
-			 naming_look_up(profile, options, order, n, naming, &addresses,
-			     &inlined, &answer, err));
+	if (wanted)
+		ok = naming_table(profile, options, first, here, &table, err);
+	if (naming_is_other(profile, order, n, &table))
+		table_free(&table);
+	else if (ok && wanted && (here || first->kind == PROFILE_FRAME_FILE))
+		ok = naming_look_up(profile, options, order, n, naming, &addresses,
+		    &inlined, &answer, err);
 	for (size_t i = 0; ok && i < n; i++)
 		ok = naming_frame(profile, options, &table, &inlined, order[i].frame,
 		    jit_text(&answer, &at), naming, err);
@@ -450,7 +449,7 @@ static bool naming_groups(const struct profile *profile,
     const struct naming_options *options, const struct naming_order *order,
     struct naming *naming, struct err *err)
 {
-	bool here = naming_is_here(profile), ok = true;
+	bool here = table_is_here(profile), ok = true;
 
 	for (size_t i = 0, end; ok && i < profile->n_frames; i = end) {
 		for (end = i;

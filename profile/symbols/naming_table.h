@@ -39,9 +39,13 @@ ATTR_MUST_CHECK bool table_read_file(struct table *table, struct err *err);
 /* Reads the starts of functions in .eh_frame of the module that was read, once. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_starts(struct table *table, struct err *err);
 
-/* Reads /proc/kallsyms, which is path. No names when it shows no addresses. ERR_NOMEM. */
+/* Reads /proc/kallsyms, which is path. No names when _text is not at begin: it shows no addresses, or the kernel was started again, elsewhere.
+ * ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_kernel(
-    const char *path, struct table *table, struct err *err);
+    const char *path, uint64_t begin, struct table *table, struct err *err);
+
+/* True if addresses of the kernel and numbers of processes still mean what they meant. */
+bool table_is_here(const struct profile *profile);
 
 /* Asks for the names of addresses of a process in no file (jit_ask), and adds the time to ns. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_ask(uint32_t pid, const uint64_t *addresses, size_t n,

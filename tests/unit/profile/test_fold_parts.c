@@ -70,7 +70,7 @@ static void kernel_read(const char *text, struct table *table)
 	struct err err = {0};
 
 	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	ck_assert(table_read_kernel(path, table, &err));
+	ck_assert(table_read_kernel(path, UINT64_C(0xffffffff81000000), table, &err));
 	close(fd);
 	unlink(path);
 }
@@ -89,6 +89,8 @@ UNIT(kernel)
 	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff810000ff)), "_text");
 	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff81000123)), "do_it");
 	table_free(&table);
+	kernel_read("ffffffff91000000 T _text\nffffffff91000100 t do_it\n", &table);
+	ck_assert_uint_eq(table.symbols.n, 0);
 	kernel_read(hidden, &table);
 	ck_assert_uint_eq(table.symbols.n, 0);
 	table_free(&table);
