@@ -8,7 +8,9 @@
 import json
 import os
 import re
+import resource
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -210,6 +212,13 @@ def jit_of(pid):
                 UNKNOWN, 0x7f0030, pid=pid), rec.frame(UNKNOWN, 0x7f0030, pid=pid, flags=EXACT)])
             got = folded(FOLD, rec.write(WRITER, "jit.rec"))
             check(got == wanted, what, got)
+        # Whoever runs the process writes it. It is read apart, with a limit of memory.
+        os.truncate(path, 4 << 30)
+        rec = Recording(**here)
+        rec.sample(rec.thread(pid, pid, "java"), [rec.frame(UNKNOWN, 0x7f0004, pid=pid)])
+        folded(FOLD, rec.write(WRITER, "jit.rec"))
+        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        check(most < 1 << 20, "a map of 4 GiB", most)
     finally:
         os.unlink(path)
 
@@ -331,6 +340,26 @@ def lost_once():
     check("; 3 lost" in made.stderr, "records that were lost count once", made.stderr)
 
 
+def damaged(path):
+    """What a recorder that was killed leaves; and a sample whose chain does not end."""
+    with open(path, "rb") as file:
+        data = file.read()
+    start, size = struct.unpack_from("<QQ", data, 40)
+    with open("cut.rec", "wb") as file:
+        file.write(data[:48] + bytes(8) + data[56:start + size])
+    got = run(FOLD, "-o", "cut.txt", "cut.rec")
+    check("7 samples" in got.stderr and "; the recording was cut off" in got.stderr, "features that were not written", got)
+    at = last = start
+    while at < start + size:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        last = at if kind == 9 else last
+        at += length
+    with open("long.rec", "wb") as file:
+        file.write(data[:last + 48] + b"\xff" * 7 + data[last + 55:])
+    got = run(FOLD, "-o", "long.txt", "long.rec")
+    check("6 samples" in got.stderr and "; 1 lost" in got.stderr, "a damaged sample counts as lost", got)
+
+
 def errors(path):
     with open("junk", "w", encoding="utf-8") as file:
         file.write("no recording\n")
@@ -342,6 +371,8 @@ def errors(path):
         ("no such file", ["none.rec"], 3, "none.rec: cannot open: No such file"),
         ("not a recording", ["junk"], 1, "eh2sframe-fold: junk: it is"), ("no samples", [empty], 6, "empty.rec: the recording has no samples"),
         ("a directory", ["debug"], 1, "debug: it is not a regular file"),
+        ("a letter that is none", ["-qZ", path], 2, "-Z is no option"),
+        ("a recording as output", ["-o", path, path], 2, f"{path}: is an ELF file, an archive or a recording"),
         ("an output in no directory", ["-o", "none/out", path], 3, "none/out: "),
         ("a full disk", ["-o", "/dev/full", path], 3, "/dev/full: "),
     ):
@@ -391,6 +422,7 @@ def main():
         weights()
         odd_names()
         lost_once()
+        damaged(path)
         errors(path)
     finally:
         remove(top)

@@ -5,9 +5,11 @@ import collections
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import record_lib
@@ -156,6 +158,9 @@ else:
               f"{len(bare)} {collections.Counter(sample[3] for sample in bare)}\n{run.stderr}")
 
 # Statuses, and what is said.
+done = threading.Event()
+thread = threading.Thread(target=done.wait)
+thread.start()
 for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c", "kill -TERM $$"], 143, "samples"),
                             (["/nonexistent/program"], 127, "cannot run it"),
                             (["/etc/passwd"], 126, "cannot run it"),
@@ -163,12 +168,26 @@ for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c"
                             ([], 125, "give a command"), (["-a", "true"], 125, "give a command"),
                             (["-p", "999999999"], 125, "process 999999999: No such process"),
                             (["-p", "1,,2"], 125, "--pid=: "), (["-p", ",".join(map(str, range(1, 66)))], 125, "more than 64"),
+                            (["-p", str(thread.native_id)], 125, f"{thread.native_id} is a thread; "), (["-qZ", "true"], 125, "-Z is no option"),
                             (["-o", "/nonexistent/file", "true"], 125, "/nonexistent/file"),
                             (["-o", "/dev/null", "true"], 125, "/dev/null: it is not a regular file")):
     run = tap.run(record, *words) if "-o" in words else tap.run(record, "-o", "x", *words)
     tap.check(run.returncode == status and says in run.stderr and run.stderr.count("\n") == 1,
               f"{' '.join(words) or 'no argument'}: status {status}", f"{run.returncode}\n{run.stderr}")
+done.set()
 tap.check(tap.run(record, "-q", "-o", "x", "true").stderr == "", "-q prints no summary")
+
+# What nohup ignores ends no recording, and a file that may not grow is an error.
+with subprocess.Popen(["sh", "-c", "trap '' INT; exec \"$@\"", "sh", record, "-q", "-F", "999", "-o", "ignored", stacks], env={
+        **os.environ, "SECONDS": "1"}) as recorder:
+    tap.wait_for(lambda: os.path.exists("ignored") and os.path.getsize("ignored"), recorder)
+    for _ in range(3):
+        recorder.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    tap.check(recorder.wait() == 0 and known("ignored")[0] > 500, "signals that are ignored stay ignored", known("ignored")[0])
+run = subprocess.run(["sh", "-c", "ulimit -f 8; exec \"$@\"", "sh", record, "-F", "999", "-o", "small.rec", stacks], capture_output=True, text=True,
+                     check=False)
+tap.check(run.returncode == 125 and "small.rec: " in run.stderr and run.stderr.count("\n") == 1, "a file that may not grow", run)
 tap.check("--stack-size" in tap.must(record, "--help"), "--help lists the options")
 
 # Stacks have the memory of programs, and others make links.

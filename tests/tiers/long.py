@@ -31,7 +31,8 @@ UNREAD = ("profile", "tests/profile", "tests/unit", "tests/house", "tests/lib", 
 READ_BY = {"tests/distributions": "distributions-.*|whole_root.*|old_kernel|glibc_backtrace|real_.*|release",
            "tests/bench": "release",
            "tests/code/contradictions.py": "contradictions", "tests/code/contradictions.tsv": "contradictions",
-           "tests/fuzz/fuzz_names.c": "fuzz_names.*|release", "tests/packaging/real_packages": "real_packages|real_rpms|release", "tests/tiers/long.py": "release"}
+           "tests/fuzz/fuzz_names.c": "fuzz_names.*|release", "tests/tiers/long.py": "release",
+           "tests/packaging/real_packages": "real_packages|real_rpms|release"}
 HEAD = "test\tpassed at\ton\tseconds\tlast run\n"
 
 

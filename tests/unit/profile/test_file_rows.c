@@ -110,7 +110,7 @@ UNIT(files_names)
 	static const char *const NAMES[] = {
 	    "/proc/self/exe", "/proc/../proc/self/exe", "/proc/self/../self/exe"};
 	struct event event = {.kind = EVENT_MAP, .pid = 7, .start = 4096, .size = 4096};
-	static const uint8_t build_id[20] = {1};
+	uint8_t build_id[20] = {0};
 	struct unwinder unwinder;
 	uint32_t index, other;
 
@@ -124,11 +124,17 @@ UNIT(files_names)
 	/* Of another build, it may have been another file. */
 	event.build_id = build_id;
 	event.build_id_size = sizeof(build_id);
-	ck_assert(unwinder_file_get(&unwinder, &event, &other, &err));
-	ck_assert_uint_eq(other, 1);
+	for (uint32_t i = 1; i < UNWINDER_VERSIONS_HERE + 10; i++) {
+		build_id[0] = (uint8_t)i;
+		ck_assert(unwinder_file_get(&unwinder, &event, &other, &err));
+		ck_assert_uint_eq(
+		    other, i < UNWINDER_VERSIONS_HERE ? i : UNWINDER_VERSIONS_HERE);
+		ck_assert(
+		    unwinder.files[other]->is_many == (i >= UNWINDER_VERSIONS_HERE));
+	}
 	event.text = "/nowhere";
 	ck_assert(unwinder_file_get(&unwinder, &event, &other, &err));
-	ck_assert_uint_eq(other, 2);
+	ck_assert_uint_eq(other, UNWINDER_VERSIONS_HERE + 1);
 	unwinder_free(&unwinder);
 }
 
