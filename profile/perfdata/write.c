@@ -185,7 +185,7 @@ void perfdata_put_build_id(struct perfdata_writer *writer, const char *path,
 	wr_zeros(wr, padded - n);
 }
 
-void perfdata_put_name(
+bool perfdata_put_name(
     struct perfdata_writer *writer, uint32_t pid, uint64_t pc, const char *name)
 {
 	const struct perfdata_names_entry entry = {
@@ -193,10 +193,11 @@ void perfdata_put_name(
 
 	if (writer->name_texts.size > PERFDATA_FEATURE_MAX / 2 ||
 	    writer->names.size > PERFDATA_FEATURE_MAX / 4)
-		return;
+		return false;
 	wr_bytes(&writer->names, &entry, sizeof(entry));
 	wr_bytes(&writer->name_texts, name, strnlen(name, EVENT_MAX_SIZE));
 	wr_u8(&writer->name_texts, 0);
+	return true;
 }
 
 static void write_command(struct wr *wr, char *const *command)

@@ -52,8 +52,8 @@ ATTR_MUST_CHECK bool perfdata_put_walked(struct perfdata_writer *writer,
 /* Says which file was at a path. */
 void perfdata_put_build_id(struct perfdata_writer *writer, const char *path,
     const uint8_t *build_id, uint32_t size);
-/* Says what the function of a frame is called: its PC in the sample, and its process. */
-void perfdata_put_name(
+/* Says what the function of a frame is called: its PC in the sample, and its process. false: there is no room. */
+ATTR_MUST_CHECK bool perfdata_put_name(
     struct perfdata_writer *writer, uint32_t pid, uint64_t pc, const char *name);
 /* Writes all that is left, and the file is whole. */
 ATTR_MUST_CHECK bool perfdata_end(

@@ -7,49 +7,27 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* For all processes: a compiler that never stops must not fill the memory. */
-static const struct names_part NAMES_MOST = {1 << 20, 512, 32 << 20};
+/* For all processes: a compiler that never stops must not fill the memory. A frame and a process, which has an open folder, cost so many bytes. */
+enum { NAMES_ROOM = 128 << 20, NAMES_FRAME = 128, NAMES_PROCESS = NAMES_ROOM / 512 };
 /* Others than one's own can have a half of this, and each of them an eighth, or more while they all have a quarter. So none takes the names of all. */
 enum { NAMES_ALL_OTHERS = 2, NAMES_MANY = 4, NAMES_EACH = 8 };
 /* So long the end of a recording may wait for names, in ns. */
 #define NAMES_END (UINT64_C(30) * 1000000000)
 
-/* True if what there is with more is at most a share of the room. */
-static bool names_fit(
-    const struct names_part *part, const struct names_part *more, unsigned int share)
-{
-	return part->frames + more->frames <= NAMES_MOST.frames / share &&
-	       part->processes + more->processes <= NAMES_MOST.processes / share &&
-	       part->bytes + more->bytes <= NAMES_MOST.bytes / share;
-}
-
-static bool names_room(
-    const struct names *names, const struct owner *owner, const struct names_part *more)
-{
-	return names_fit(&names->all, more, 1) &&
-	       (owner->is_own ||
-		   (names_fit(&names->others, more, NAMES_ALL_OTHERS) &&
-		       (names_fit(&names->parts[owner->place], more, NAMES_EACH) ||
-			   names_fit(&names->others, more, NAMES_MANY))));
-}
-
-static void names_part_add(struct names_part *part, const struct names_part *more)
-{
-	part->frames += more->frames;
-	part->processes += more->processes;
-	part->bytes += more->bytes;
-}
-
 /* Takes room for an owner. false: there is none. */
-static bool names_take(
-    struct names *names, const struct owner *owner, const struct names_part *more)
+static bool names_take(struct names *names, const struct owner *owner, uint64_t bytes)
 {
-	if (!names_room(names, owner, more))
+	uint64_t *mine = &names->parts[owner->place], others = names->others + bytes;
+
+	if (names->all + bytes > NAMES_ROOM ||
+	    (!owner->is_own && (others > NAMES_ROOM / NAMES_ALL_OTHERS ||
+				   (*mine + bytes > NAMES_ROOM / NAMES_EACH &&
+				       others > NAMES_ROOM / NAMES_MANY))))
 		return false;
-	names_part_add(&names->all, more);
+	names->all += bytes;
 	if (!owner->is_own) {
-		names_part_add(&names->others, more);
-		names_part_add(&names->parts[owner->place], more);
+		names->others = others;
+		*mine += bytes;
 	}
 	return true;
 }
@@ -69,7 +47,6 @@ static bool names_is_new(
 	const uint64_t key[2] = {seen->key, seen->pid};
 	uint64_t hash = hash_bytes((const uint8_t *)key, sizeof(key));
 	const struct slot wanted = {(uint32_t)hash, (uint32_t)(hash >> 32) | 1};
-	const struct names_part one = {.frames = 1};
 	struct slot *slot;
 
 	if (names->noted.cap)
@@ -77,11 +54,12 @@ static bool names_is_new(
 		     slot = slots_next(&names->noted, slot))
 			if (slot->hash == wanted.hash && slot->number == wanted.number)
 				return false;
-	if (!slots_reserve(&names->noted, names->all.frames + 1) ||
-	    !names_take(names, owner, &one)) {
+	if (!slots_reserve(&names->noted, names->n_noted + 1) ||
+	    !names_take(names, owner, NAMES_FRAME)) {
 		names->n_left_out++;
 		return false;
 	}
+	names->n_noted++;
 	slot = slots_first(&names->noted, wanted.hash);
 	while (slot->number)
 		slot = slots_next(&names->noted, slot);
@@ -93,11 +71,8 @@ static bool names_is_new(
 static void names_put(struct names *names, const struct owner *owner,
     const struct names_seen *seen, const char *name)
 {
-	const struct names_part more = {.bytes = strlen(name) + 1};
-
-	if (names_take(names, owner, &more))
-		perfdata_put_name(names->writer, seen->pid, seen->key, name);
-	else
+	if (!names_take(names, owner, strlen(name) + 1) ||
+	    !perfdata_put_name(names->writer, seen->pid, seen->key, name))
 		names->n_left_out++;
 }
 
@@ -105,13 +80,12 @@ static void names_put(struct names *names, const struct owner *owner,
 static bool names_process_add(
     struct names *names, const struct owner *owner, uint32_t pid)
 {
-	const struct names_part one = {.processes = 1};
 	struct names_process *process;
 	const struct owner now = owner_of(pid);
 
 	if (!vec_reserve(
 		&names->processes, &names->cap_processes, names->n_processes + 1) ||
-	    !names_take(names, owner, &one))
+	    !names_take(names, owner, NAMES_PROCESS))
 		return false;
 	process = &names->processes[names->n_processes++];
 	process->owner = *owner;
@@ -193,10 +167,10 @@ void names_of_process(struct names *names, uint32_t pid)
 	names->n = kept;
 	apart_free(&answer);
 	jit_home_close(&process->home);
-	names->all.processes--;
+	names->all -= NAMES_PROCESS;
 	if (!process->owner.is_own) {
-		names->others.processes--;
-		names->parts[process->owner.place].processes--;
+		names->others -= NAMES_PROCESS;
+		names->parts[process->owner.place] -= NAMES_PROCESS;
 	}
 	*process = names->processes[--names->n_processes];
 }

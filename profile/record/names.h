@@ -29,12 +29,6 @@ struct names_process {
 	struct owner owner;
 };
 
-/* Room that is taken, by all or by an owner. */
-struct names_part {
-	uint32_t frames, processes;
-	uint64_t bytes;
-};
-
 /* Zeroed. */
 struct names {
 	struct perfdata_writer *writer; /* borrowed */
@@ -42,7 +36,9 @@ struct names {
 	struct names_process *processes;
 	size_t n, cap, n_processes, cap_processes;
 	struct slots noted; /* frames that came: the halves of a hash of each */
-	struct names_part all, others, parts[OWNERS];
+	size_t n_noted;
+	uint64_t all, others,
+	    parts[OWNERS];   /* room in bytes that is taken, by all or by an owner */
 	uint64_t n_left_out; /* frames that there was no room for */
 	struct spent spent;  /* by what compilers wrote */
 };

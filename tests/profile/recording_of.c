@@ -200,8 +200,8 @@ static void prepare(struct maker *maker, struct frame *frame, struct event *even
 
 	if (*frame->name && frame->named != pid) {
 		frame->named = pid;
-		perfdata_put_name(
-		    &maker->writer, kernel ? UINT32_MAX : pid, frame->pc, frame->name);
+		must(perfdata_put_name(
+		    &maker->writer, kernel ? UINT32_MAX : pid, frame->pc, frame->name));
 	}
 	if (frame->kind != PROFILE_FRAME_FILE || module->pid == pid)
 		return;

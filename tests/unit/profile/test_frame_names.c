@@ -8,6 +8,9 @@
 #include "profile/record/names.h"
 #include "tests/unit/unit.h"
 
+/* All of it, and what a frame with a name of one letter takes. */
+enum { ROOM = 128 << 20, FRAME = 130 };
+
 static struct err err;
 static struct names names;
 
@@ -35,25 +38,25 @@ UNIT(names_of_others)
 	memset(name, 'x', sizeof(name) - 1);
 	ck_assert(perfdata_begin(&writer, fd, &attr, true, &err));
 	names.writer = &writer;
-	/* A quarter of a million frames is for all others, and behind that an eighth for each, until they have half. */
-	note(1, false, 1, (1 << 18) + 100, "f");
+	/* A quarter is for all others, and behind that an eighth for each, until they have half. */
+	note(1, false, 1, ROOM / 4 / FRAME + 100, "f");
 	ck_assert_uint_eq(names.n_left_out, 100);
-	ck_assert_uint_eq(names.all.frames, 1 << 18);
+	ck_assert_uint_eq(names.all, ROOM / 4 / FRAME * FRAME);
 	/* A frame that has its name takes no room again. */
 	note(1, false, 1, 1000, "f");
 	ck_assert_uint_eq(names.n_left_out, 100);
-	note(2, false, 2, (1 << 17) + 100, "f");
+	note(2, false, 2, ROOM / 8 / FRAME + 100, "f");
 	ck_assert_uint_eq(names.n_left_out, 200);
-	/* So it is with texts: 4 MiB. */
-	note(3, false, 3, 10, name);
-	ck_assert_uint_eq(names.n_left_out, 200 + 6);
-	note(5, false, 5, 1 << 17, "f");
-	ck_assert_uint_eq(names.others.frames, 1 << 19);
-	ck_assert_uint_eq(names.n_left_out, 200 + 6 + 10);
+	/* Names count, too. */
+	note(3, false, 3, 20, name);
+	ck_assert_uint_eq(names.n_left_out, 200 + 5);
+	ck_assert_uint_le(names.others, ROOM / 2);
 	/* The rest is for one's own. */
-	note(4, true, 4, (1 << 19) + 1, "f");
-	ck_assert_uint_eq(names.n_left_out, 200 + 6 + 10 + 1);
-	ck_assert_uint_eq(names.all.frames, 1 << 20);
+	note(4, true, 4, ROOM / 2 / FRAME, "f");
+	ck_assert_uint_eq(names.n_left_out, 200 + 5);
+	note(6, true, 4, ROOM / 4 / FRAME, "f");
+	ck_assert_uint_gt(names.n_left_out, 200 + 5);
+	ck_assert_uint_ge(names.all, ROOM - FRAME);
 	names_free(&names);
 	perfdata_writer_free(&writer);
 	close(fd);
@@ -86,11 +89,11 @@ UNIT(names_of_compilers)
 	names_note(
 	    &names, &owner, NULL, 0, &(struct names_seen){pid, false, 0x1000, 0x1000});
 	ck_assert_uint_eq(names.n, 3);
-	ck_assert_uint_eq(names.all.processes, 1);
+	ck_assert_uint_eq(names.all, 3 * 128 + ROOM / 512);
 	names_of_process(&names, pid);
 	unlink(path);
 	ck_assert_uint_eq(names.n, 0);
-	ck_assert_uint_eq(names.all.processes, 0);
+	ck_assert_uint_eq(names.all, 3 * 128 + sizeof("one\0two"));
 	ck_assert_uint_eq(writer.name_texts.size, 8);
 	ck_assert(memcmp(writer.name_texts.data, "one\0two", 8) == 0);
 	names_free(&names);

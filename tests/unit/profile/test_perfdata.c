@@ -63,8 +63,8 @@ static int file_written(void)
 		ck_assert(perfdata_put_walked(&writer, &event, &walked, &err));
 	}
 	perfdata_put_build_id(&writer, "/nowhere/program", id, sizeof(id));
-	perfdata_put_name(&writer, 7, 0x9000, "made at run time");
-	perfdata_put_name(&writer, 8, 0x1010, "of another process");
+	ck_assert(perfdata_put_name(&writer, 7, 0x9000, "made at run time"));
+	ck_assert(perfdata_put_name(&writer, 8, 0x1010, "of another process"));
 	ck_assert(perfdata_end(&writer, &about, &err));
 	perfdata_writer_free(&writer);
 	return fd;
@@ -242,7 +242,7 @@ UNIT(perfdata_names_of_one_pc)
 
 	ck_assert(perfdata_begin(&writer, fd, &ATTR, true, &err));
 	for (uint32_t i = N; i > 0; i--)
-		perfdata_put_name(&writer, i, 0x9000, i % 2 ? "odd" : "even");
+		ck_assert(perfdata_put_name(&writer, i, 0x9000, i % 2 ? "odd" : "even"));
 	ck_assert(perfdata_end(&writer, &about, &err));
 	perfdata_writer_free(&writer);
 	ck_assert_msg(perfdata_open(&perfdata, fd, &err), "%s", err.text);
