@@ -357,7 +357,7 @@ bool space_add_map(
 }
 
 bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t parent,
-    uint32_t parent_tid, struct err *err)
+    uint32_t parent_tid, uint64_t time, struct err *err)
 {
 	struct space_thread *thread;
 	const struct space *from;
@@ -385,7 +385,7 @@ bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t pare
 	space_drop_maps(spaces, to);
 	spaces_reserve_maps(spaces, from->maps.n);
 	to->n_added = from->n_added;
-	to->n_programs = from->n_programs;
+	to->program = (uint32_t)(time >> 10);
 	to->owner = from->owner;
 	if (!space_maps_copy(&to->maps, &from->maps))
 		return err_set_nomem(err);
@@ -407,7 +407,7 @@ bool space_comm(struct spaces *spaces, uint32_t pid, uint32_t tid, const char *c
 	space = exec ? space_find(spaces, pid) : NULL;
 	if (space) {
 		space_drop_maps(spaces, space);
-		space->n_programs++;
+		space->program++;
 		space->owner_read = false;
 	}
 	return true;

@@ -48,9 +48,10 @@ struct space {
 	uint32_t generation; /* another number after each change, and in each process */
 	uint32_t used;	     /* when, by the clock of all */
 	uint32_t n_added;    /* mappings of files */
-	uint32_t n_programs; /* that began in it, or in those that it was made by */
-	struct owner owner;  /* its own, or that of who made it */
-	bool owner_read;     /* since it began, or another program began in it */
+	uint32_t
+	    program; /* tells those that begin in it, and in processes that had its number before, apart */
+	struct owner owner;	      /* its own, or that of who made it */
+	bool owner_read;	      /* since it began, or another program began in it */
 	const struct space_map *last; /* that was found, or NULL */
 	struct space_maps maps;
 };
@@ -102,10 +103,10 @@ static inline struct space_map *space_maps_get(const struct space_maps *maps, si
 	return &maps->list[i < maps->gap ? i : i + maps->cap - maps->n];
 }
 
-/* By which the name of a PC is found: programs that follow one another in a process can have different code at it. */
+/* By which the name of a PC is found: programs that follow one another under a number can have different code at it. */
 static inline uint64_t space_name_key(const struct space *space, uint64_t pc)
 {
-	return pc ^ (uint64_t)(space->n_programs & 255) << 56;
+	return pc ^ (uint64_t)(space->program & 255) << 56;
 }
 
 /* The mapping that has pc, or NULL. */
@@ -115,7 +116,7 @@ const struct space_map *space_map_find(struct space *space, uint64_t pc);
 ATTR_MUST_CHECK bool space_add_map(
     struct spaces *spaces, uint32_t pid, const struct space_map *map, struct err *err);
 ATTR_MUST_CHECK bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid,
-    uint32_t parent, uint32_t parent_tid, struct err *err);
+    uint32_t parent, uint32_t parent_tid, uint64_t time, struct err *err);
 ATTR_MUST_CHECK bool space_comm(struct spaces *spaces, uint32_t pid, uint32_t tid,
     const char *comm, bool exec, struct err *err);
 /* A thread ends. Returns whether its process ended with it: then call space_remove. */

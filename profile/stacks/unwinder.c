@@ -79,7 +79,7 @@ bool unwinder_take(struct unwinder *unwinder, const struct event *event, struct 
 		    event->exec, err);
 	case EVENT_FORK:
 		return space_fork(&unwinder->spaces, event->pid, event->tid,
-		    event->parent, event->parent_tid, err);
+		    event->parent, event->parent_tid, event->time, err);
 	case EVENT_EXIT:
 		if (space_exit(&unwinder->spaces, event->pid, event->tid))
 			space_remove(&unwinder->spaces, event->pid);

@@ -87,7 +87,7 @@ UNIT(files_of_owners)
 		ck_assert_uint_eq(again, 1 + i % 3);
 	}
 	/* A child that is gone has the owner of its parent. */
-	ck_assert(space_fork(&unwinder.spaces, 5, 5, event.pid, event.pid, &err));
+	ck_assert(space_fork(&unwinder.spaces, 5, 5, event.pid, event.pid, 0, &err));
 	ck_assert_uint_eq(space_find(&unwinder.spaces, 5)->owner.place, 3);
 	/* It is no ELF file. Whoever maps it next is asked, but not for ever. */
 	event.pid = (uint32_t)getpid();

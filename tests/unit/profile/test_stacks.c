@@ -182,7 +182,7 @@ UNIT(space_as_pages)
 		if (size > SPACE_PAGES - start)
 			size = SPACE_PAGES - start;
 		if (i % 100 == 50) {
-			ck_assert(space_fork(&spaces, 6, 6, 5, 5, &err));
+			ck_assert(space_fork(&spaces, 6, 6, 5, 5, 0, &err));
 			child = parent;
 		}
 		if (i % 100 < 50 || i % 2)
@@ -224,7 +224,7 @@ UNIT(space_forgets)
 	ck_assert(space_comm(&spaces, 1, 1, "seen", false, &err));
 	ck_assert(space_add_map(&spaces, 1, &map, &err));
 	for (uint32_t i = 2; i < 3 * SPACE_MAX; i++) {
-		ck_assert(space_fork(&spaces, i % 4 ? i : 1, i, 1, 1, &err));
+		ck_assert(space_fork(&spaces, i % 4 ? i : 1, i, 1, 1, 0, &err));
 		ck_assert_uint_le(spaces.n, SPACE_MAX);
 		ck_assert_uint_le(spaces.n_threads, SPACE_MAX);
 		if (i % 1000 == 0)
@@ -253,7 +253,7 @@ UNIT(space_forks)
 		ck_assert(space_add_map(&spaces, parent, &map, &err));
 	}
 	for (uint32_t i = 3; i < 2000; i++) {
-		ck_assert(space_fork(&spaces, i, i, parent, parent, &err));
+		ck_assert(space_fork(&spaces, i, i, parent, parent, 0, &err));
 		ck_assert_uint_le(spaces.n_maps, SPACE_MAX_ALL_MAPS);
 		ck_assert_uint_eq(space_find(&spaces, i)->maps.n, SPACE_MAX_MAPS);
 	}
@@ -271,8 +271,8 @@ UNIT(space_processes)
 
 	ck_assert(space_comm(&spaces, 10, 10, "parent", false, &err));
 	ck_assert(space_add_map(&spaces, 10, &map, &err));
-	ck_assert(space_fork(&spaces, 10, 11, 10, 10, &err));
-	ck_assert(space_fork(&spaces, 20, 20, 10, 11, &err));
+	ck_assert(space_fork(&spaces, 10, 11, 10, 10, 0, &err));
+	ck_assert(space_fork(&spaces, 20, 20, 10, 11, 0, &err));
 	ck_assert(space_map_find(space_find(&spaces, 20), 0x1fff));
 	ck_assert_str_eq(space_thread_get(&spaces, 20, 20, &err)->comm, "parent");
 	ck_assert_uint_ne(
@@ -282,14 +282,14 @@ UNIT(space_processes)
 	ck_assert(space_comm(&spaces, 20, 20, "child", true, &err));
 	/* Another program can have other code there, and so can those that it makes. */
 	ck_assert_uint_ne(space_name_key(space_find(&spaces, 20), 0x1000), 0x1000);
-	ck_assert(space_fork(&spaces, 30, 30, 20, 20, &err));
-	ck_assert_uint_eq(space_name_key(space_find(&spaces, 30), 0x1000),
-	    space_name_key(space_find(&spaces, 20), 0x1000));
+	ck_assert(space_fork(&spaces, 30, 30, 20, 20, 5 << 10, &err));
+	ck_assert_uint_eq(
+	    space_name_key(space_find(&spaces, 30), 0x1000), UINT64_C(5) << 56 ^ 0x1000);
 	space_remove(&spaces, 30);
 	ck_assert(!space_map_find(space_find(&spaces, 20), 0x1000));
 	ck_assert(space_map_find(space_find(&spaces, 10), 0x1000));
 	/* The end of thread 11 was lost, and its number is another process's. */
-	ck_assert(space_fork(&spaces, 10, 12, 10, 10, &err));
+	ck_assert(space_fork(&spaces, 10, 12, 10, 10, 0, &err));
 	ck_assert(space_thread_get(&spaces, 30, 12, &err));
 	space_remove(&spaces, 30);
 	/* A process ends with its last thread. */
