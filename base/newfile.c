@@ -119,17 +119,20 @@ static bool is_in_place(const struct newfile *output)
 static bool check_target(struct newfile *output, struct err *err)
 {
 	const struct newfile_input *input = output->input;
+	const bool named = input && input->names.n;
 	const char *target = output->target;
 	struct stat st;
 
 	output->in_place = is_in_place(output);
-	if (stat(target, &st) < 0)
+	if ((named ? lstat : stat)(target, &st) < 0)
 		return errno == ENOENT ? true
 				       : err_set_errno(err, "cannot stat %s", target);
+	if (named && (st.st_dev != input->was.st_dev || st.st_ino != input->was.st_ino))
+		return err_set(err, ERR_IO, NEWFILE_CHANGED);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "%s is not a regular file; name another output", target);
-	if (output->in_place && !input->names.n && input->was.st_nlink > 1)
+	if (output->in_place && !input->names.open && input->was.st_nlink > 1)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "%s has %ju hard links, and rewriting it in place would separate "
 		    "them; write to another path",
@@ -205,12 +208,15 @@ static bool create_temp(struct newfile *output, bool plain, struct err *err)
 bool newfile_begin(const char *path, struct newfile_input *input,
     const struct newfile_watch *watch, struct newfile *output, struct err *err)
 {
+	const bool named = input && input->names.n;
+
 	*output = (struct newfile){.fd = -1, .dirfd = -1, .input = input};
 	if (watch)
 		output->watch = *watch;
-	output->target = newfile_resolve(path, err);
+	/* A link that has the place of the input by now is none that the user named. */
+	output->target = named ? strdup(path) : newfile_resolve(path, err);
 	if (!output->target)
-		return false;
+		return named ? err_set_nomem(err) : false;
 	if (check_target(output, err) && open_dir(output, err) &&
 	    create_temp(output, !input || input->fd < 0, err))
 		return true;

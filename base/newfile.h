@@ -30,10 +30,11 @@ struct newfile_watch {
 /* Message for a file converted in place that another program has changed meanwhile. */
 #define NEWFILE_CHANGED "changed while it was converted; left as it is, run again"
 
-/* All names of a file that is replaced in its place: they stay links of each other. */
+/* All names of a file that is replaced in its place, whatever has that by now: they stay links of each other. */
 struct newfile_names {
-	uint32_t n; /* the first one is the path that the new file is made for */
-	/* Opens the directory of name k, which is closed after use, and gives the name in it. -1 with *err. */
+	uint32_t
+	    n; /* the first one is the path that the new file is made for, without links */
+	/* Opens the directory of name k, which is closed after use, and gives the name in it. -1 with *err. NULL: there is one name. */
 	int (*open)(void *context, uint32_t k, const char **base, struct err *err);
 	void *context;
 };

@@ -198,8 +198,8 @@ bool newfile_copy_attrs(int fd, int like_fd, struct err *err)
 	if (!copy_owner(fd, &like, is_privileged(like_fd, &like), err))
 		return false;
 	/* With an ACL, the mode has its mask for the group, which may have less. So nobody else has rights
-	 * until the ACL is there. */
-	if (fchmod(fd, mode & S_IRWXU) < 0)
+	 * until the ACL is there, and the owner may write attributes. */
+	if (fchmod(fd, (mode & S_IRWXU) | S_IWUSR) < 0)
 		return err_set_errno(err, "cannot set the mode of the output");
 	if (!drop_acl(fd, err) || !copy_xattrs(fd, like_fd, err))
 		return false;

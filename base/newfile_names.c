@@ -53,13 +53,13 @@ static int open_name(const struct newfile *output, uint32_t k, const char **base
 }
 
 /* Another file can have got the temporary name from anybody who may write to the directory. */
-static bool check_temp(const struct newfile *output, struct err *err)
+static bool check_temp(
+    const struct newfile *output, int dirfd, const char *temp, struct err *err)
 {
 	struct stat ours, named;
 
 	if (fstat(output->fd, &ours) == 0 &&
-	    fstatat(output->dirfd, newfile_base(output->temp), &named,
-		AT_SYMLINK_NOFOLLOW) == 0 &&
+	    fstatat(dirfd, temp, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    ours.st_dev == named.st_dev && ours.st_ino == named.st_ino)
 		return true;
 	return err_set(
@@ -92,6 +92,8 @@ static bool link_name(struct newfile *output, uint32_t k, struct err *err)
 		ok = linkat(output->dirfd, first, dirfd, temp, 0) == 0 ||
 		     err_set_errno(err, "cannot link beside %s", base);
 		output->n_links += ok;
+		/* What was linked is what has the first name by now. */
+		ok = ok && check_temp(output, dirfd, temp, err);
 	}
 	if (dirfd >= 0)
 		close(dirfd);
@@ -214,7 +216,7 @@ bool newfile_replace(struct newfile *output, struct err *err)
 {
 	struct stat ours;
 
-	if (!check_temp(output, err))
+	if (!check_temp(output, output->dirfd, newfile_base(output->temp), err))
 		return false;
 	if (fstat(output->fd, &ours) < 0)
 		return err_set_errno(err, "cannot stat %s", output->temp);

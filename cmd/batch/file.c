@@ -269,6 +269,7 @@ static bool file_archive(const struct batch_job *job, const struct batch_name *n
 	struct archive archive;
 	bool ok = archive_open(made->fd, name->path, &archive, error);
 
+	archive.input.names.n = 1;
 	*is = !ok || archive.bytes;
 	made->report =
 	    ok && *is ? batch_archive_work(job, &archive, name->base, error) : NULL;

@@ -122,6 +122,21 @@ static uint64_t wanted_value(const struct image *input, const struct insert_plan
 	return dyn->d_un.d_val;
 }
 
+/* False if a tag says that a section that moved has more bytes than moved with it. */
+static bool check_tag_size(
+    const struct image *input, const struct insert_plan *plan, const GElf_Dyn *dyn)
+{
+	for (size_t i = 1; i <= plan->grow.n_sections; i++) {
+		const GElf_Shdr *hdr = &input->sections[i].hdr;
+
+		if (dyn->d_tag != DT_NULL &&
+		    insert_grow_size_tag(hdr->sh_type) == dyn->d_tag &&
+		    dyn->d_un.d_val > hdr->sh_size)
+			return false;
+	}
+	return true;
+}
+
 static Elf_Data *data_at(const struct image *image, uint64_t off)
 {
 	for (Elf_Scn *scn = elf_nextscn(image->elf, NULL); scn;
@@ -148,6 +163,7 @@ static bool check_tags(
 	for (int i = 0; gelf_getdyn(before, i, &was); i++) {
 		live &= was.d_tag != DT_NULL;
 		if (!gelf_getdyn(after, i, &is) || is.d_tag != was.d_tag ||
+		    !check_tag_size(input, plan, &was) ||
 		    is.d_un.d_val !=
 			(live ? wanted_value(input, plan, output, &was) : was.d_un.d_val))
 			return false;

@@ -68,6 +68,11 @@ int64_t insert_grow_tag(uint32_t type)
 	}
 }
 
+int64_t insert_grow_size_tag(uint32_t type)
+{
+	return type == SHT_RELA ? DT_RELASZ : type == SHT_STRTAB ? DT_STRSZ : DT_NULL;
+}
+
 /* Only notes of these names are known not to be read by the program itself. */
 static enum kind note_kind(const char *name)
 {

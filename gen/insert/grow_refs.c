@@ -132,7 +132,7 @@ static bool find_symbols(const struct image *image, struct insert_grow *grow)
 		   grow->symbols_off >= grow->dynamic_off + grow->dynamic_size);
 }
 
-/* Checks that each section that moves into the segment has exactly one tag that leads to it. */
+/* Checks that each section that moves into the segment has exactly one tag that leads to it, and to nothing behind it. */
 static bool check_tag(
     const struct image *image, const struct image_section *dynamic, const GElf_Shdr *hdr)
 {
@@ -145,6 +145,9 @@ static bool check_tag(
 
 		if (rd.failed || tag == DT_NULL)
 			return !rd.failed && n == 1;
+		if (tag == (uint64_t)insert_grow_size_tag(hdr->sh_type) &&
+		    value > hdr->sh_size)
+			return false;
 		if (tag != (uint64_t)insert_grow_tag(hdr->sh_type))
 			continue;
 		if (value != hdr->sh_addr)

@@ -119,6 +119,8 @@ enum obstacle insert_grow_table(const struct image *image,
 
 /* The DT_* that leads to a section of this type, when it can move, or DT_NULL. */
 int64_t insert_grow_tag(uint32_t type);
+/* The DT_* that says how many bytes that tag leads to, of which there may be more than the section has (ld -z nocombreloc), or DT_NULL. */
+int64_t insert_grow_size_tag(uint32_t type);
 
 /* Returns where a file byte of the input goes; false when it stays. */
 bool insert_grow_moves(

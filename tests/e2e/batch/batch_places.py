@@ -123,6 +123,34 @@ def test_swapped():
           f"nothing is made where a swapped link leads: {[one.status for one in got]}", (os.listdir("outside"), got[0].err[-300:]))
 
 
+def test_archive_swapped():
+    """An archive and a link in its place. As root, the link leads to what only root may change."""
+    os.makedirs("kept")
+    with open("kept/victim", "w", encoding="ascii") as file:
+        file.write("mine")
+    subprocess.run(["gcc", "-c", "-o", "w.o", "w.s"], check=True)
+    with open("text", "wb") as file:
+        file.write(b"x" * (16 << 20))  # reading it takes a while
+    subprocess.run(["ar", "rc", "w.a", "w.o", "text"], check=True)
+    statuses = set()
+    for i in range(20):
+        os.makedirs(f"a{i}")
+        copy("w.a", f"a{i}/lib.a")
+        os.symlink(os.path.realpath("kept/victim"), f"a{i}/link")
+        stop = threading.Event()
+        thread = threading.Thread(target=exchange, args=(f"a{i}/lib.a", f"a{i}/link", stop))
+        thread.start()
+        try:
+            statuses.add(run(TOOL, "tree", "convert", "--objects", "--format=2", "-q", "--sandbox=off", f"a{i}").status)
+        finally:
+            stop.set()
+            thread.join()
+        shutil.rmtree(f"a{i}")
+    with open("kept/victim", "rb") as file:
+        check(os.listdir("kept") == ["victim"] and file.read() == b"mine" and statuses <= {0, 3, 6},
+              f"no archive is made where a swapped link leads: {sorted(statuses)}", os.listdir("kept"))
+
+
 def upgrade():
     copy(os.path.realpath("/bin/true"), "x/new")
     os.rename("x/new", "x/d/f")
@@ -258,6 +286,7 @@ def main():
         test_permissions()
         test_default_acl()
         test_swapped()
+        test_archive_swapped()
         test_meanwhile()
         test_sticky()
         test_space()

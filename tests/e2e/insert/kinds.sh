@@ -131,7 +131,7 @@ refused() {
 ### What compilers and linkers make of the probe.
 compiled() {
 	local kind mapped oldrule
-	if [ "$long" ]; then build_kinds; else build_kinds pie spare-nopie static-pie lld musl-static cxx; fi
+	if [ "$long" ]; then build_kinds; else build_kinds pie spare-nopie static-pie nocombreloc lld musl-static cxx; fi
 	for kind in $kinds; do
 		case $kind in cxx*) mapped=() ;; *) mapped=(@ mapped) ;; esac
 		oldrule=''

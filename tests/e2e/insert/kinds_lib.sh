@@ -61,6 +61,8 @@ build_kinds() {
 	kind nopie $CC $extra -O1 -no-pie "$probe"
 	kind static $CC -g -O1 -static "$probe"
 	kind static-pie $CC -O1 -static-pie "$probe"
+	# DT_RELA leads to several sections that follow each other.
+	kind nocombreloc $CC -O1 -static-pie -Wl,-z,nocombreloc "$probe"
 	kind spare spare_cc $extra -O1 -fPIE -pie "$probe"
 	kind spare-nopie spare_cc -O1 -no-pie "$probe"
 	kind spare-static spare_cc -O1 -static "$probe"
