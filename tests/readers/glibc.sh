@@ -69,11 +69,13 @@ in_glibc() {
 
 # one MACHINE NAME OPTION...: everything converted so.
 one() {
-	local machine=$1 name=$2 dir=$work/$2 file said
+	local machine=$1 name=$2 dir=$work/$2 file how said
 	shift 2
 	libraries "$machine" "$dir"
 	for file in "$dir"/*.so* "$dir"/c++/*.so* "$dir"/backtrace*; do
-		said=$("$tool" -q --refresh --for=glibc "$@" "$file" "$file" 2>&1) || {
+		# A loader is converted when a method is named.
+		how=$([ "${file##*/}" != ld.so ] || echo --method=grow)
+		said=$("$tool" -q --refresh --for=glibc $how "$@" "$file" "$file" 2>&1) || {
 			not_ok "$name: ${file##*/} is converted" "$said"
 		}
 	done
