@@ -105,7 +105,10 @@ static bool libdwarf_push_row(
 		return err_set(err, ERR_LIMIT, "libdwarf: too many rows");
 	if (!vec_reserve(&t->rows, &t->cap_rows, t->n_rows + 1))
 		return err_set_nomem(err);
-	t->rows[t->n_rows++] = *row;
+	t->rows[t->n_rows] = *row;
+	if (t->n_rows)
+		cfi_row_follow(&t->rows[t->n_rows], &t->rows[t->n_rows - 1]);
+	t->n_rows++;
 	return true;
 }
 

@@ -27,7 +27,10 @@ static bool run_push_row(struct cfi_run *r, const struct cfi_row *row)
 		return cfi_run_fail(r, ERR_LIMIT, r->rd.pos, "too many rows");
 	if (!vec_reserve(&t->rows, &t->cap_rows, t->n_rows + 1))
 		return err_set_nomem(r->err);
-	t->rows[t->n_rows++] = *row;
+	t->rows[t->n_rows] = *row;
+	if (t->n_rows)
+		cfi_row_follow(&t->rows[t->n_rows], &t->rows[t->n_rows - 1]);
+	t->n_rows++;
 	return true;
 }
 
@@ -133,6 +136,8 @@ static bool push_state(struct cfi_run *r)
 	}
 	row = &t->rows[t->n_rows];
 	fill_row(r, row);
+	if (t->n_rows)
+		cfi_row_follow(row, row - 1);
 	if (t->n_rows == 0 || !cfi_row_same(row - 1, row))
 		t->n_rows++;
 	return true;

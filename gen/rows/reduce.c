@@ -54,7 +54,8 @@ static enum refusal reduce_cfa(
  * The caller's SP is the CFA (plus the ABI's constant) unless CFI says otherwise. Signal
  * trampolines say it by giving SP and CFA the same place in memory. Where callees save SP,
  * the saved value is the same. A signal frame is an exception: it saves the interrupted
- * code's SP.
+ * code's SP. So is a CFA that has come back to SP where SP is still saved, as in GCC's epilogues for
+ * s390x: then SP is not restored yet, and CFI contradicts itself.
  */
 static enum refusal reduce_sp(const struct target *target, const struct cfi_row *row)
 {
@@ -68,7 +69,9 @@ static enum refusal reduce_sp(const struct target *target, const struct cfi_row 
 	if (arch->sp_from_cfa == 0 && cfi_rule_equal(sp, &row->cfa) &&
 	    (sp->kind == CFI_AT_REG || sp->kind == CFI_REG_PLUS))
 		return REFUSE_NOTHING;
-	if (!arch->sp_saved || target->signal_frame)
+	if (!arch->sp_saved || target->signal_frame ||
+	    (row->cfa_moved && row->cfa.kind == CFI_REG_PLUS &&
+		row->cfa.reg == arch->cfi.sp_reg && row->cfa.off == -arch->sp_from_cfa))
 		return REFUSE_SP_RULE;
 	if (sp->kind == CFI_AT_CFA)
 		return REFUSE_NOTHING;

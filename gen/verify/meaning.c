@@ -92,18 +92,21 @@ static inline bool meaning_ra(
 /*
  * True if CFI's rule for SP gives the caller's SP as the row's reader computes it: from
  * the CFA, or by the same expression of the same registers as the CFA, or from wherever a
- * callee saved the SP that it was called with.
+ * callee saved the SP that it was called with; but what is saved is not SP, as a CFA says that is what SP was again.
  */
 static inline bool meaning_sp_is_cfa(
     const struct target *target, const struct cfi_row *cfi)
 {
 	const struct arch *arch = target->arch;
-	const struct cfi_rule *sp = &cfi->sp;
+	const struct cfi_rule *sp = &cfi->sp, *cfa = &cfi->cfa;
+	const bool is_at_entry = cfa->kind == CFI_REG_PLUS &&
+				 cfa->reg == arch->cfi.sp_reg &&
+				 cfa->off + arch->sp_from_cfa == 0;
 
 	if (sp->kind == CFI_UNSPECIFIED ||
 	    (sp->kind == CFI_CFA_PLUS && sp->off == arch->sp_from_cfa))
 		return true;
-	if (arch->sp_saved && !target->signal_frame &&
+	if (arch->sp_saved && !target->signal_frame && !(is_at_entry && cfi->cfa_moved) &&
 	    (sp->kind == CFI_AT_CFA || (sp->kind == CFI_REG_PLUS && sp->off == 0 &&
 					   sp->reg != arch->cfi.sp_reg)))
 		return true;

@@ -190,15 +190,24 @@ UNIT_EACH(s390x_rules, s390x)
 /* A value of SP differs from one of the CFA where the machine keeps SP apart. */
 UNIT(sp_rules)
 {
-	const struct cfi_row saved = {.cfa = REG(S_SP, 160), .sp = AT(-40)};
+	struct cfi_row saved = {.cfa = REG(S_SP, 160), .sp = AT(-40)};
 	const struct cfi_row plus_8 = {.cfa = REG(S_SP, 160), .sp = REG(F0, 8)};
 	const struct sf_row row = {.cfa = {SF_LOC_REG, S_SP}, .cfa_off = 160};
+	struct sf_row high = row, made;
 	struct target target = {.arch = &arch_s390x, .version = 3};
 
 	ck_assert_int_eq(meaning_compare(&target, &row, &saved), MEANING_SAME);
 	ck_assert_int_eq(meaning_compare(&target, &row, &plus_8), MEANING_SP);
-	target.signal_frame = true;
+	/* The epilogue says that SP is what it was, and that it is still saved. */
+	ck_assert_int_eq(reduce_row(&target, &saved, &made), REFUSE_NOTHING);
+	saved.cfa_moved = true;
 	ck_assert_int_eq(meaning_compare(&target, &row, &saved), MEANING_SP);
+	ck_assert_int_eq(reduce_row(&target, &saved, &made), REFUSE_SP_RULE);
+	saved.cfa.off = high.cfa_off = 168;
+	ck_assert_int_eq(meaning_compare(&target, &high, &saved), MEANING_SAME);
+	ck_assert_int_eq(reduce_row(&target, &saved, &made), REFUSE_NOTHING);
+	target.signal_frame = true;
+	ck_assert_int_eq(meaning_compare(&target, &high, &saved), MEANING_SP);
 }
 
 /* Version 3 helps only machines with flexible FDEs. */
