@@ -28,6 +28,7 @@ static bool same_cies(
 {
 	return a->code_align == b->code_align && a->data_align == b->data_align &&
 	       a->ra_reg == b->ra_reg && a->program_len == b->program_len &&
+	       a->program_len <= CFI_MAX_INITIAL &&
 	       same_bytes(sec, a->program_off, b->program_off, a->program_len);
 }
 

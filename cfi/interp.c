@@ -13,11 +13,6 @@
 #include "cfi/rules.h"
 #include "cfi/interp_internal.h"
 
-/* The initial instructions are run again whenever the CIE changes from one FDE to the
- * next, so their length is bounded to keep the whole linear. Real ones have 3 to 30
- * bytes. */
-#define CFI_MAX_INITIAL 1024u
-
 void cfi_interp_init(struct cfi_interp *interp, const struct cfi_frames *frames,
     const struct cfi_machine *machine)
 {

@@ -27,6 +27,10 @@ struct cfi_machine {
  * rows. */
 #define CFI_MAX_ROWS 1048576u
 #define CFI_MAX_REMEMBER 1024u
+/* The initial instructions are run again, or compared, whenever the CIE changes from one FDE to the
+ * next, so their length is bounded to keep the whole linear. Real ones have 3 to 30
+ * bytes. */
+#define CFI_MAX_INITIAL 1024u
 /* A row whose rule depends on the PC is expanded PC by PC up to this many bytes of code,
  * and all expressions of one FDE may run this many operations, or as many as the caller
  * allows it; beyond, the rule stays CFI_OPAQUE. */

@@ -148,6 +148,10 @@ static bool push_stretch(struct cfi_libdwarf *w, const struct stretch *s, uint64
 			return false;
 		if (!pc_bits || ++pc >= end)
 			return true;
+		if (w->expr_ops >= CFI_MAX_EXPR_OPS) {
+			t->end = pc;
+			return true;
+		}
 		row = libdwarf_row_at(w, s, pc, &pc_bits);
 	}
 }
@@ -218,7 +222,7 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 		struct stretch s;
 		uint64_t next = t->end;
 
-		if (max_rows == 0) {
+		if (max_rows == 0 || reader->expr_ops >= CFI_MAX_EXPR_OPS) {
 			/* The rows up to here are right; the table just ends early. */
 			t->end = pc;
 			break;

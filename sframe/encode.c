@@ -21,6 +21,9 @@ struct sf_encoder {
 	size_t shared_away;	      /* bytes */
 };
 
+/* Entries of PLTs that a version without blocks has as functions. Few bytes of a hostile file can say any number; real ones have 20,000. */
+enum { MAX_BLOCKS = 1 << 20 };
+
 static bool too_many_funcs(uint64_t n_funcs, struct err *err)
 {
 	return err_set(err, ERR_LIMIT,
@@ -53,7 +56,8 @@ static bool verify_section(struct sf_encoder *enc, struct err *err)
 		    ".sframe to encode: the fixed offsets are not the ABI's");
 	for (size_t i = 0; i < section->n_funcs; i++)
 		n_funcs += sf_stored_funcs(enc->encoding.layout, &section->funcs[i]);
-	return index_fits(enc, n_funcs) || too_many_funcs(n_funcs, err);
+	return (n_funcs - section->n_funcs <= MAX_BLOCKS && index_fits(enc, n_funcs)) ||
+	       too_many_funcs(n_funcs, err);
 }
 
 /*

@@ -403,6 +403,19 @@ bool image_is_sframe(const struct image_section *section)
 	       strcmp(section->name, ".sframe") == 0;
 }
 
+/* False if a reader in memory finds other bytes at the address. What no segment maps has no such reader. */
+static bool sframe_is_what_is_loaded(const struct image *image, const uint8_t *data,
+    size_t size, uint64_t addr, struct err *err)
+{
+	const uint8_t *loaded = image_at_addr(image, addr, size);
+
+	return !loaded || loaded == data || image_is_debug_only(image) ||
+	       err_set(err, ERR_MALFORMED,
+		   ".sframe: other bytes of the file are loaded at its address "
+		   "0x%" PRIx64,
+		   addr);
+}
+
 /*
  * By section first, as readelf and libsframe do; a file with section headers but without
  * the section has a PT_GNU_SFRAME that some tool left behind over other bytes.
@@ -426,7 +439,8 @@ bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t
 		*data = section->data;
 		*size = (size_t)section->hdr.sh_size;
 		*addr = section->hdr.sh_addr;
-		return true;
+		return !(section->hdr.sh_flags & SHF_ALLOC) ||
+		       sframe_is_what_is_loaded(image, *data, *size, *addr, err);
 	}
 	if (image->n_sections || !phdr || !phdr->p_filesz)
 		return true;
@@ -438,7 +452,7 @@ bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t
 	*data = image->bytes + phdr->p_offset;
 	*size = (size_t)phdr->p_filesz;
 	*addr = phdr->p_vaddr;
-	return true;
+	return sframe_is_what_is_loaded(image, *data, *size, *addr, err);
 }
 
 bool image_reloc_is_tls(const struct image *image, uint32_t type)

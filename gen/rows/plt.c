@@ -294,6 +294,7 @@ static bool plt_is_candidate(const struct policy *policy, const struct image_sec
 
 	return plt->data && image_is_plt_name(plt->name) && hdr->sh_size &&
 	       hdr->sh_size <= UINT32_MAX &&
+	       image_at_addr(policy->image, hdr->sh_addr, hdr->sh_size) == plt->data &&
 	       image_is_code(policy->image, hdr->sh_addr, hdr->sh_size) &&
 	       !policy_section_excluded(policy, hdr->sh_addr) &&
 	       section->n_funcs - first <= PLT_MAX_SECTIONS &&

@@ -30,8 +30,8 @@ struct lint_run {
 	struct err damage;	    /* that the decoder found last */
 	uint64_t n_rows, row_bytes; /* of all functions, shared ones each time */
 	struct sf_func last;	    /* the function before, whose field is at last_off */
-	uint64_t last_off;
-	const GElf_Phdr *code; /* where the first function is; NULL: none yet */
+	uint64_t last_off, highest; /* end of a function until now */
+	const GElf_Phdr *code;	    /* where the first function is; NULL: none yet */
 	size_t
 	    section; /* where the last function ends; the code there begins at least, */
 	uint64_t least, limit; /* and at limit begins other code; 0: not looked up yet */
@@ -277,9 +277,12 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 			lint_broken(run, LINT_RULE_FUNC_ORDER, off, f->start);
 		else if (f->start < run->last.start + run->last.size)
 			lint_broken(run, LINT_RULE_FUNC_OVERLAP, off, f->start);
-		else
+		else if (f->start >= run->highest)
 			lint_return(run, f->start);
 	}
+	/* Where functions take turns, the filler behind one would be looked at again and again. */
+	if (f->start + f->size > run->highest)
+		run->highest = f->start + f->size;
 	run->last = *f;
 	run->last_off = off;
 	run->n_rows += f->n_rows;
@@ -289,20 +292,27 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 static void lint_segments(struct lint_run *run)
 {
 	const struct sf_view *view = run->view;
+	unsigned int n = 0, loads = 0;
 	bool loaded = false;
-	unsigned int n = 0;
 
 	for (size_t i = 0; i < run->image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &run->image->phdrs[i];
+		const uint64_t at = view->addr - phdr->p_vaddr;
 
 		if (phdr->p_type == IMAGE_PT_GNU_SFRAME)
-			n += phdr->p_vaddr == view->addr ? 1 : 2;
-		loaded |= phdr->p_type == PT_LOAD && phdr->p_flags & PF_R &&
-			  view->addr >= phdr->p_vaddr &&
-			  num_range_inside(
-			      view->addr - phdr->p_vaddr, view->size, phdr->p_filesz);
+			n += !at && phdr->p_memsz >= view->size &&
+				     phdr->p_offset ==
+					 (uint64_t)(view->data - run->image->bytes)
+				 ? 1
+				 : 2;
+		if (phdr->p_type != PT_LOAD)
+			continue;
+		loads += phdr->p_memsz && (at < phdr->p_memsz || -at < view->size);
+		loaded |= phdr->p_flags & PF_R &&
+			  num_range_inside(at, view->size, phdr->p_filesz);
 	}
-	if (!loaded)
+	/* Of two that have the address, the later one is on top. */
+	if (!loaded || loads != 1)
 		lint_broken(run, LINT_RULE_ONE_SEGMENT, 0, 0);
 	if (n != 1)
 		lint_broken(run, LINT_RULE_PHDR, 0, 0);

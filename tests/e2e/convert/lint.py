@@ -62,6 +62,21 @@ def phdr_type(data, at, size):
             struct.pack_into("<I", data, table + 56 * i, 0)
 
 
+def phdr(kind, off, fmt, *values):
+    """An edit of the entry of a type."""
+    def edit(data, at, size):
+        table = struct.unpack_from("<Q", data, 0x20)[0]
+        for i in range(struct.unpack_from("<H", data, 0x38)[0]):
+            if struct.unpack_from("<I", data, table + 56 * i)[0] == kind:
+                struct.pack_into("<" + fmt, data, table + 56 * i + off, *values)
+    return edit
+
+
+def under(data, at, size):
+    """A second PT_LOAD lies on the section. The section is where it is in the file."""
+    phdr(6, 0, "IIQQQQQQ", 1, 4, 0, at, at, size, size, 0x1000)(data, at, size)
+
+
 def executable(data, at, size):
     """Every PT_LOAD is."""
     table = struct.unpack_from("<Q", data, 0x20)[0]
@@ -194,7 +209,10 @@ BREACHES = [
     ("row-count", 3, put(FDE + 8, "I", 1)),
     ("row-shared", "2 shared", other_order),
     ("one-segment", 3, no_load),
+    ("one-segment", 2, under),
     ("phdr", 2, phdr_type),
+    ("phdr", 3, phdr(0x6474E554, 40, "Q", 8)),
+    ("phdr", 2, phdr(0x6474E554, 8, "Q", 0)),
 ]
 
 
@@ -358,6 +376,24 @@ def make_ends(files, work):
         check(one.read() == other.read(), "version 1 has no row behind a last call")
 
 
+def check_loaded(files, work):
+    """The bytes that are judged are those that a reader in memory finds."""
+    out = os.path.join(work, "elsewhere")
+
+    def other_place(data, at, size):
+        table, n = struct.unpack_from("<Q", data, 0x28)[0], struct.unpack_from("<H", data, 0x3C)[0]
+        for i in range(n):
+            if struct.unpack_from("<I", data, table + 64 * i + 4)[0] == 0x6FFFFFF4:
+                struct.pack_into("<Q", data, table + 64 * i + 24, len(data))
+        data += data[at:at + size]
+        data[at + FDE] ^= 4
+    damaged(files[3], out, other_place)
+    for verb in ("verify", "lint", "dump"):
+        said = run(tool, verb, out)
+        check(said.returncode == 1 and "other bytes of the file are loaded at its address" in said.stderr, f"{verb}: a section that is not loaded",
+              said.stdout + said.stderr)
+
+
 def check_two_segments(work):
     """Code in two executable segments is converted all the same, and said not to be validated."""
     source, linked = os.path.join(work, "far.c"), os.path.join(work, "far")
@@ -440,6 +476,7 @@ def main():
         make_ends(files, work)
         check_breaches(files, work)
         check_words(files, work)
+        check_loaded(files, work)
         check_two_segments(work)
         check_for(plain, work)
         check(run(tool, "lint", plain).returncode == 6, "no section: nothing to do")
