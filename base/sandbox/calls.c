@@ -7,6 +7,7 @@
 #if EH2SFRAME_SECCOMP
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -16,27 +17,41 @@
 
 #include "base/sandbox/filter.h"
 
-static const struct sock_filter filter[] = {
+static const struct sock_filter all[] = {
 #include "sandbox_filter.inc"
 };
-enum { FILTER_SIZE = sizeof(filter) / sizeof(filter[0]) };
+static const struct sock_filter changing[] = {
+#include "sandbox_filter_reads.inc"
+};
+enum {
+	SIZE = sizeof(all) / sizeof(*all),
+	SIZE_CHANGING = sizeof(changing) / sizeof(*changing)
+};
 
-int sandbox_limit_calls(void)
+static int calls_limit(const struct sock_filter *filter, unsigned short n)
 {
-	struct sock_filter own[FILTER_SIZE];
-	const struct sock_fprog program = {FILTER_SIZE, own};
+	const struct sock_fprog program = {n, (struct sock_filter *)(uintptr_t)filter};
 
-	memcpy(own, filter, sizeof(own));
-	for (size_t i = 0; i < FILTER_SIZE; i++)
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? errno : 0;
+}
+
+int sandbox_limit_calls(bool reads)
+{
+	struct sock_filter own[SIZE];
+	int why = reads ? calls_limit(changing, SIZE_CHANGING) : 0;
+
+	memcpy(own, all, sizeof(own));
+	for (size_t i = 0; i < SIZE; i++)
 		if (own[i].k == SANDBOX_OWN_PID)
 			own[i].k = (uint32_t)getpid();
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? errno : 0;
+	return why ? why : calls_limit(own, SIZE);
 }
 
 #else
 
-int sandbox_limit_calls(void)
+int sandbox_limit_calls(bool reads)
 {
+	(void)reads;
 	return SANDBOX_NOT_BUILT;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox_filter ARCH FILE: writes the system calls of the sandbox as a filter for seccomp, in C. It
+ * sandbox_filter ARCH FILE all|reads: writes the system calls of the sandbox as a filter for seccomp, in C. It
  * runs when the command is built, so that a process needs neither libseccomp nor memory to enter the
- * sandbox. ARCH is x86_64, aarch64 or s390x.
+ * sandbox. ARCH is x86_64, aarch64 or s390x. "reads" is for a process that only reads (apart.c).
  *
  * Calls on the list of needed ones are allowed. Calls that no part of the work needs, but a program
  * that was taken over would, end the process. Any other call fails with ENOSYS, so that a later libc
@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,6 +49,11 @@ static const char *const calls_needed[] = {
     /* about itself */
     "getegid", "geteuid", "getgid", "getpid", "getppid", "getrandom", "getrlimit",
     "getrusage", "gettid", "getuid", "sysinfo", "times", "uname"};
+
+/* Of these, what a process that reads open files does not need. As root it could give a file to root, and setuid. */
+static const char *const calls_changing[] = {"open", "openat", "fchmod", "fchown",
+    "fremovexattr", "fsetxattr", "linkat", "memfd_create", "rename", "renameat",
+    "renameat2", "unlink", "unlinkat"};
 
 /* System calls that end the process. */
 static const char *const calls_never[] = {
@@ -101,12 +107,13 @@ static const struct call_case calls_with[] = {
     /* A signal for a thread of this process (abort, raise). */
     IS("tgkill", 0, SANDBOX_OWN_PID)};
 
-/* Memory that cannot be executed, and a thread; a new process in its place ends the process. On
+/* Memory that cannot be executed, and a thread, which shares descriptors, as they have one limit; a new process in its place ends the process. On
  * s390x the arguments of mmap are in memory, and those of clone in another order. */
+#define THREAD (CLONE_THREAD | CLONE_FILES)
 static const struct call_case map_usual = {"mmap", 2, PROT_EXEC, 0},
 			      map_s390x = {"mmap", 0, 0, 0},
-			      thread_usual = {"clone", 0, CLONE_THREAD, CLONE_THREAD},
-			      thread_s390x = {"clone", 1, CLONE_THREAD, CLONE_THREAD},
+			      thread_usual = {"clone", 0, THREAD, THREAD},
+			      thread_s390x = {"clone", 1, THREAD, THREAD},
 			      process_usual = {"clone", 0, CLONE_THREAD, 0},
 			      process_s390x = {"clone", 1, CLONE_THREAD, 0};
 
@@ -150,15 +157,20 @@ static bool filter_set_arch(scmp_filter_ctx filter, uint32_t arch)
 				     seccomp_arch_add(filter, arch) == 0);
 }
 
-static bool filter_fill(scmp_filter_ctx filter, uint32_t arch)
+static bool filter_fill(scmp_filter_ctx filter, uint32_t arch, bool reads)
 {
 	const uint32_t end = SCMP_ACT_KILL_PROCESS;
 	const bool s390x = arch == SCMP_ARCH_S390X;
 
 	/* A call by the numbers of another ABI ends the process, too. */
-	return seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, end) == 0 &&
-	       filter_set_arch(filter, arch) &&
-	       filter_add(filter, SCMP_ACT_ALLOW, calls_needed, COUNT(calls_needed)) &&
+	if (seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, end) != 0 ||
+	    !filter_set_arch(filter, arch))
+		return false;
+	/* Comes beside the other one, and the stricter of both holds. */
+	if (reads)
+		return filter_add(filter, SCMP_ACT_ERRNO(ENOSYS), calls_changing,
+		    COUNT(calls_changing));
+	return filter_add(filter, SCMP_ACT_ALLOW, calls_needed, COUNT(calls_needed)) &&
 	       filter_add(filter, end, calls_never, COUNT(calls_never)) &&
 	       filter_add_cases(filter, SCMP_ACT_ALLOW, calls_with, COUNT(calls_with)) &&
 	       filter_add_cases(
@@ -184,10 +196,12 @@ static bool filter_print(FILE *bytes, bool swapped, FILE *out)
 int main(int argc, char **argv)
 {
 	const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
-	uint32_t arch = argc == 3 ? seccomp_arch_resolve_name(argv[1]) : 0;
-	FILE *bytes = tmpfile(), *out = argc == 3 ? fopen(argv[2], "w") : NULL;
-	bool ok = filter && arch && bytes && out && filter_fill(filter, arch) &&
+	const bool reads = argc == 4 && strcmp(argv[3], "reads") == 0;
+	scmp_filter_ctx filter =
+	    seccomp_init(reads ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS));
+	uint32_t arch = argc == 4 ? seccomp_arch_resolve_name(argv[1]) : 0;
+	FILE *bytes = tmpfile(), *out = argc == 4 ? fopen(argv[2], "w") : NULL;
+	bool ok = filter && arch && bytes && out && filter_fill(filter, arch, reads) &&
 		  seccomp_export_bpf(filter, fileno(bytes)) == 0;
 
 	if (ok) {

@@ -223,7 +223,7 @@ void sandbox_enter(const struct sandbox *box, struct sandbox_state *state)
 		obstacle = errno;
 	state->no_landlock = obstacle ? obstacle : sandbox_limit_files(box);
 	state->landlock = state->no_landlock ? 0 : box->version;
-	state->no_seccomp = obstacle ? obstacle : sandbox_limit_calls();
+	state->no_seccomp = obstacle ? obstacle : sandbox_limit_calls(box->reads);
 }
 
 static const char *sandbox_why(int why)

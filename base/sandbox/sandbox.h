@@ -41,6 +41,7 @@ struct sandbox {
 	int version; /* of Landlock */
 	int no_landlock;
 	bool demanded;
+	bool reads; /* open files, and changes and opens none */
 };
 
 /* Begins with nothing. Free it with sandbox_deinit. Code that the loader adds to this process, such as
@@ -63,6 +64,6 @@ enum { SANDBOX_TEXT_SIZE = 200 };
 void sandbox_text(const struct sandbox_state *state, char text[SANDBOX_TEXT_SIZE]);
 
 /* Enters the part of the system calls alone. Returns 0, or why not. For sandbox_enter. */
-int sandbox_limit_calls(void);
+int sandbox_limit_calls(bool reads);
 
 #endif

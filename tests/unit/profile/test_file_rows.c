@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* profile/stacks/: the rows of a mapped file. It can be replaced. */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/sandbox/sandbox.h"
 #include "include/eh2sframe-walk.h"
 #include "include/eh2sframe.h"
 #include "profile/mapped.h"
@@ -314,6 +318,74 @@ UNIT(apart_limits)
 	    &file, &(struct apart_limits){UINT64_C(1) << 30, 20}, &rows, &work, &err));
 	ck_assert_msg(err.kind == ERR_UNSUPPORTED, "%s", err.text);
 	ck_assert_ptr_null(rows.section);
+	close(fd);
+	unlink(path);
+}
+
+/* What a process tries that a file has taken over: 0, or errno. */
+struct tried {
+	int open, mode, owner, attribute, memory, thread;
+};
+
+static int thread_of_its_own(void *nothing)
+{
+	(void)nothing;
+	return pause();
+}
+
+static bool try_all(void *context, int out)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	const int fd = APART_FIRST_FILE;
+	struct tried tried = {0};
+
+	(void)context;
+	tried.open = open("/etc/passwd", O_RDONLY) < 0 ? errno : 0;
+	tried.mode = fchmod(fd, 04755) ? errno : 0;
+	tried.owner = fchown(fd, geteuid(), getegid()) ? errno : 0;
+	tried.attribute = fsetxattr(fd, "user.mine", "x", 1, 0) ? errno : 0;
+	tried.memory = memfd_create("mine", 0) < 0 ? errno : 0;
+	/* Each would have as many descriptors as all others together. */
+	tried.thread = clone(thread_of_its_own, stack + sizeof(stack),
+			   CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, NULL) < 0
+			   ? errno
+			   : 0;
+	return apart_write(out, &tried, sizeof(tried));
+}
+
+/* Also where the loader adds code to this program. */
+UNIT_LOOP(apart_changes_nothing, 0, 2)
+{
+	char path[] = "/tmp/apart-XXXXXX";
+	int fd = mkstemp(path);
+	const struct apart_job job = {.files = &fd,
+	    .n_files = 1,
+	    .work = try_all,
+	    .limits = {UINT64_C(64) << 20, 5},
+	    .least = sizeof(struct tried)};
+	bool held = sandbox_parts().seccomp;
+	struct apart_answer answer;
+	const struct tried *tried;
+
+	/* Both need more than the sandbox leaves. */
+#ifdef __SANITIZE_ADDRESS__
+	held = false;
+#endif
+	held =
+	    held && !(getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "vgpreload"));
+	if (_i)
+		setenv("LD_PRELOAD", "libm.so.6", 1);
+	ck_assert_msg(apart_run(&job, &answer, &err), "%s", err.text);
+	tried = (const struct tried *)answer.bytes;
+	if (held) {
+		ck_assert_int_ne(tried->open, 0);
+		ck_assert_int_eq(tried->mode, ENOSYS);
+		ck_assert_int_eq(tried->owner, ENOSYS);
+		ck_assert_int_eq(tried->attribute, ENOSYS);
+		ck_assert_int_eq(tried->memory, ENOSYS);
+		ck_assert_int_eq(tried->thread, ENOSYS);
+	}
+	apart_free(&answer);
 	close(fd);
 	unlink(path);
 }
