@@ -82,7 +82,7 @@ static inline void fill_row(const struct cfi_run *r, struct cfi_row *row)
 	copy_rule(&row->ra, &st->ra.rule);
 	row->ra_signed = st->ra_signed;
 	row->ra_signed_with_pc = st->ra_signed_with_pc;
-	row->doubtful = false;
+	row->doubtful = row->cfa_moved = false;
 	share_roles(r, row);
 }
 
@@ -99,7 +99,7 @@ static struct cfi_row run_row_at(struct cfi_run *r, uint64_t pc, uint8_t *pc_bit
 	row.pc = pc;
 	row.ra_signed = st->ra_signed;
 	row.ra_signed_with_pc = st->ra_signed_with_pc;
-	row.doubtful = false;
+	row.doubtful = row.cfa_moved = false;
 	share_roles(r, &row);
 	return row;
 }
