@@ -131,11 +131,13 @@ enum eh2sframe_walk_why eh2sframe_walk_next(struct eh2sframe_walk_frame *frame)
 	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_NO_MODULE;
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 	struct here here;
-	struct eh2sframe_walk_space space = walk_space_of(&here);
 	unsigned int turn;
 
-	if (begin_here(&here, frame->sp, &turn))
+	if (begin_here(&here, frame->sp, &turn)) {
+		const struct eh2sframe_walk_space space = walk_space_of(&here);
+
 		why = walk_step_here(&space, frame, registers);
+	}
 	if (frame->registers == registers)
 		frame->registers = NULL;
 	walk_leave(turn);
@@ -148,19 +150,25 @@ static size_t backtrace_from(struct eh2sframe_walk_frame *frame, uint64_t *regis
 {
 	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_NO_MODULE;
 	struct here here;
-	struct eh2sframe_walk_space space = walk_space_of(&here);
 	unsigned int turn;
 	size_t n = 0;
 
 	if (begin_here(&here, frame->sp, &turn)) {
+		const struct eh2sframe_walk_space space = walk_space_of(&here);
+		uint32_t flags = 0;
+
 		why = EH2SFRAME_WALK_WHY_GOES_ON;
 		while (n < max && why == EH2SFRAME_WALK_WHY_GOES_ON) {
 			pcs[n++] = frame->pc;
 			n = walk_run_here(&here, frame, pcs, n, max);
 			why = walk_step_here(&space, frame, registers);
+			flags |= frame->flags;
 		}
 		if (why == EH2SFRAME_WALK_WHY_GOES_ON)
 			why = EH2SFRAME_WALK_WHY_LIMIT;
+		else if (why == EH2SFRAME_WALK_WHY_OUTERMOST &&
+			 flags & EH2SFRAME_WALK_FRAME_GUESSED)
+			why = EH2SFRAME_WALK_WHY_NO_ROW;
 	}
 	walk_leave(turn);
 	if (last)

@@ -18,7 +18,7 @@
 static const uint8_t return_code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 enum { CONTEXT_AT = 0 };
 #elif defined(__aarch64__)
-static const uint32_t return_code[] = {0xd2801168, 0xd4000001};
+static const uint8_t return_code[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
 enum { CONTEXT_AT = 128 }; /* siginfo_t */
 #elif defined(__s390x__)
 static const uint8_t return_code[] = {0x0a, 0xad};

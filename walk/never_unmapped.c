@@ -10,7 +10,7 @@ struct dynamic {
 	size_t n;
 	const char *strings;
 	uint64_t strings_size;
-	uint64_t name, flags;
+	uint64_t name;
 	bool has_name;
 };
 
@@ -49,8 +49,6 @@ static struct dynamic dynamic_of(const struct walk_file *file)
 			strings = entry->d_un.d_ptr;
 		else if (entry->d_tag == DT_STRSZ)
 			dynamic.strings_size = entry->d_un.d_val;
-		else if (entry->d_tag == DT_FLAGS_1)
-			dynamic.flags = entry->d_un.d_val;
 		else if (entry->d_tag == DT_SONAME) {
 			dynamic.name = entry->d_un.d_val;
 			dynamic.has_name = true;
@@ -110,9 +108,6 @@ void walk_files_follow(struct walk_file *files, size_t n)
 {
 	bool more = true;
 
-	for (size_t i = 0; i < n; i++)
-		if (dynamic_of(&files[i]).flags & DF_1_NODELETE)
-			files[i].stays = true;
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < n; i++)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
 
 #include "walk/opened.h"
 #include "walk/process.h"
@@ -51,6 +52,8 @@ static unsigned int forks;
 static __thread __attribute__((tls_model("initial-exec"))) size_t walks_here[2];
 /* True if this thread writes: the function rows of the options may fork. */
 static __thread __attribute__((tls_model("initial-exec"))) bool writes_here;
+/* True if this thread forks: other handlers of pthread_atfork run while it has the lock. */
+static __thread __attribute__((tls_model("initial-exec"))) bool forks_here;
 
 /* Walks. */
 
@@ -87,6 +90,17 @@ const struct walk_range *walk_table_find(const struct walk_table *table, uint64_
 
 /* Writers. */
 
+/* Lets others go on, after a while also those of a lower priority. */
+static void let_others_run(unsigned int *times)
+{
+	const struct timespec while_ = {.tv_nsec = 50000};
+
+	if (++*times < 100)
+		sched_yield();
+	else
+		nanosleep(&while_, NULL);
+}
+
 /*
  * Waits until each walk that may have read an older table has left. Walks that come
  * meanwhile are counted apart, so that they cannot keep this function waiting. A walk may
@@ -94,13 +108,15 @@ const struct walk_range *walk_table_find(const struct walk_table *table, uint64_
  */
 static void wait_for_walks(void)
 {
+	unsigned int times = 0;
+
 	for (int i = 0; i < 2; i++) {
 		unsigned int old =
 		    __atomic_fetch_add(&process.turn, 1, __ATOMIC_SEQ_CST) & 1;
 
 		while (
 		    __atomic_load_n(&process.readers[old].inside, __ATOMIC_SEQ_CST) != 0)
-			sched_yield();
+			let_others_run(&times);
 	}
 }
 
@@ -128,19 +144,21 @@ static struct walk_table *begin_draft(void)
 }
 
 /* Returns false where the caller would wait for ever: in a handler that interrupted a
- * walk of this thread, or in the function rows. */
+ * walk of this thread, in the function rows, or in a handler of pthread_atfork. */
 static bool can_write(void)
 {
-	return !writes_here && walks_here[0] == 0 && walks_here[1] == 0 &&
+	return !writes_here && !forks_here && walks_here[0] == 0 && walks_here[1] == 0 &&
 	       __atomic_load_n(&process.published, __ATOMIC_ACQUIRE);
 }
 
 static bool begin_writing(void)
 {
+	unsigned int times = 0;
+
 	if (!can_write())
 		return false;
 	while (__atomic_load_n(&forks, __ATOMIC_RELAXED) > 0)
-		sched_yield();
+		let_others_run(&times);
 	pthread_mutex_lock(&lock);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	writes_here = true;
@@ -297,12 +315,14 @@ static void begin_fork(void)
 	__atomic_fetch_add(&forks, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&lock);
 	__atomic_fetch_sub(&forks, 1, __ATOMIC_RELAXED);
+	forks_here = true;
 }
 
 static void end_fork(void)
 {
-	if (fork_waits())
+	if (forks_here)
 		pthread_mutex_unlock(&lock);
+	forks_here = false;
 }
 
 /* A child of fork has no walks but those of the thread that called fork, and no other writer. */
@@ -311,6 +331,7 @@ static void begin_child(void)
 	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
 	forks = 0;
+	forks_here = false;
 	if (!writes_here)
 		memcpy(&lock, &fresh, sizeof(lock));
 	for (int i = 0; i < 2; i++)

@@ -13,7 +13,7 @@
 /* The smallest page of the three machines. Larger ones are asked for in parts. */
 #define WALK_PAGE ((uint64_t)4096)
 
-/* Readable in a handler: a library that is loaded late gets such a place at once. */
+/* Readable in a handler: a library that is loaded late gets such a place at once, by glibc; musl does not load it then. */
 static __thread __attribute__((tls_model("initial-exec"))) uint64_t stack_low, stack_high;
 
 /* A system call that leaves errno alone. */

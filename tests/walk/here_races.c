@@ -321,6 +321,35 @@ static unsigned long fork_children(unsigned long n)
 	return n_good;
 }
 
+/* Acts as a library that was there before, and refreshes whenever something begins. */
+static size_t n_in_fork;
+
+static void refresh_in_fork(void)
+{
+	n_in_fork += eh2sframe_walk_refresh();
+}
+
+__attribute__((constructor)) static void register_first(void)
+{
+	pthread_atfork(refresh_in_fork, refresh_in_fork, refresh_in_fork);
+}
+
+static void test_handlers_of_fork(void)
+{
+	int status = 1;
+	pid_t child;
+
+	n_in_fork = 0;
+	alarm(60);
+	child = fork();
+	if (child == 0)
+		_exit(n_in_fork == 0 && eh2sframe_walk_refresh() > 0 ? 0 : 1);
+	waitpid(child, &status, 0);
+	alarm(0);
+	here_ok(status == 0 && n_in_fork == 0 && eh2sframe_walk_refresh() > 0,
+	    "handlers of a fork change nothing, and do not wait");
+}
+
 void test_fork(unsigned long n)
 {
 	unsigned long n_good;
@@ -335,6 +364,7 @@ void test_fork(unsigned long n)
 	pthread_join(changer, NULL);
 	here_ok(n_good == n * 6 && here_counts.differ == 0 && here_counts.early == 0,
 	    "children of fork, while tables change and threads walk");
+	test_handlers_of_fork();
 }
 
 static unsigned long n_in_file;

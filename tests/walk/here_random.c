@@ -53,6 +53,43 @@ static enum eh2sframe_walk_why walk(uint64_t *state, const uint64_t *stack)
 	return why;
 }
 
+#ifdef __x86_64__
+/* Code without CFI that keeps a frame pointer. */
+void here_bare(void (*callee)(void));
+__asm__(".text\n"
+	"here_bare:\n"
+	"push %rbp\n"
+	"mov %rsp, %rbp\n"
+	"call *%rdi\n"
+	"pop %rbp\n"
+	"ret\n");
+
+static enum eh2sframe_walk_why why_walked;
+
+static __attribute__((noinline)) void walk_now(void)
+{
+	uintptr_t pcs[64];
+
+	eh2sframe_walk_backtrace(NULL, pcs, 64, &why_walked);
+}
+
+/* A walk with a guess can lack frames, so it never says that it is complete. */
+static void test_guess(void)
+{
+	enum eh2sframe_walk_why direct, bare;
+
+	walk_settings.options.guess = true;
+	walk_now();
+	direct = why_walked;
+	here_bare(walk_now);
+	bare = why_walked;
+	walk_settings.options.guess = false;
+	here_ok(bare == EH2SFRAME_WALK_WHY_NO_ROW &&
+		    (direct == EH2SFRAME_WALK_WHY_OUTERMOST || direct == bare),
+	    "a guess is not complete");
+}
+#endif
+
 void test_random(unsigned long n)
 {
 	uint64_t state = 1;
@@ -85,4 +122,7 @@ void test_random(unsigned long n)
 				    whys[EH2SFRAME_WALK_WHY_NO_ROW] > 0)),
 	    "walks of damaged stacks end");
 	munmap(stack, N_WORDS * 8);
+#ifdef __x86_64__
+	test_guess();
+#endif
 }
