@@ -92,7 +92,7 @@ static bool link_name(struct newfile *output, uint32_t k, struct err *err)
 		ok = linkat(output->dirfd, first, dirfd, temp, 0) == 0 ||
 		     err_set_errno(err, "cannot link beside %s", base);
 		output->n_links += ok;
-		/* What was linked is what has the first name by now. */
+		/* The link is to whatever has the first name by now. */
 		ok = ok && check_temp(output, dirfd, temp, err);
 	}
 	if (dirfd >= 0)

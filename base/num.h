@@ -54,6 +54,13 @@ ATTR_MUST_CHECK static inline bool num_s32(int64_t v, int32_t *out)
 	return true;
 }
 
+/* Writes the low bytes of a value, at any alignment. */
+static inline void num_store(uint8_t *to, size_t bytes, bool big_endian, uint64_t value)
+{
+	for (size_t i = 0; i < bytes; i++)
+		to[big_endian ? bytes - 1 - i : i] = (uint8_t)(value >> (8 * i));
+}
+
 /* to - from as a signed distance; false when it is outside the 32-bit range. */
 ATTR_MUST_CHECK static inline bool num_distance_s32(
     uint64_t from, uint64_t to, int32_t *out)

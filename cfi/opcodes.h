@@ -71,7 +71,6 @@ enum {
 	DW_OP_pick = 0x15,
 	DW_OP_swap = 0x16,
 	DW_OP_rot = 0x17,
-	DW_OP_xderef = 0x18,
 	DW_OP_abs = 0x19,
 	DW_OP_and = 0x1a,
 	DW_OP_div = 0x1b,
@@ -97,13 +96,10 @@ enum {
 	DW_OP_skip = 0x2f,
 	DW_OP_lit0 = 0x30,
 	DW_OP_lit31 = 0x4f,
-	DW_OP_reg0 = 0x50,
-	DW_OP_reg31 = 0x6f,
 	DW_OP_breg0 = 0x70,
 	DW_OP_breg31 = 0x8f,
 	DW_OP_bregx = 0x92,
 	DW_OP_deref_size = 0x94,
-	DW_OP_xderef_size = 0x95,
 	DW_OP_nop = 0x96,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/mapped.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -167,6 +167,19 @@ ATTR_MUST_CHECK bool profile_add_thread(struct profile *profile, uint32_t pid,
 /* Always adds. */
 ATTR_MUST_CHECK bool profile_add_sample(
     struct profile *profile, const struct profile_sample *sample, struct err *err);
+/*
+ * stacks/load.c: reads a perf.data into an initialised profile. Copies of stacks are walked by the files that are there now with the same
+ * build-id. guess: follow frame pointers where there are no rows. The errors of perfdata_open, and ERR_LIMIT.
+ */
+ATTR_MUST_CHECK bool profile_load(
+    struct profile *profile, int fd, bool guess, struct err *err);
+
+/*
+ * mapped.c: from now on, reading a page that a mapped file has lost gives zeros, which every reader takes for damage.
+ * Without it, whoever truncates a file that was recorded ends this program.
+ */
+void profile_survive_truncation(void);
+
 /* Replaces a string of info, such as &profile->info.command. */
 ATTR_MUST_CHECK bool profile_set_text(char **text, const char *value, struct err *err);
 

@@ -85,13 +85,10 @@ enum {
 #define SFRAME_FUNC_INFO_PCMASK 0x10	  /* 2.3.2 SFrame FDE Types: PCMASK, else PCINC */
 #define SFRAME_FUNC_INFO_PAUTH_KEY_B 0x20 /* AArch64 */
 #define SFRAME_FUNC_INFO_SIGNAL 0x80	  /* version 3 */
-#define SFRAME_V3_FUNC_INFO2_TYPE_MASK 0x1f
 #define SFRAME_FDE_TYPE_DEFAULT 0
 #define SFRAME_FDE_TYPE_FLEX 1
 
 /* 2.4 SFrame FRE, 2.4.1 The SFrame FRE Info Word: follows the row's start field. */
-#define SFRAME_BASE_REG_FP 0
-#define SFRAME_BASE_REG_SP 1
 #define SFRAME_FRE_INFO_BASE_REG 0x01
 #define SFRAME_FRE_INFO_COUNT_SHIFT 1
 #define SFRAME_FRE_INFO_COUNT_MASK 0x0f

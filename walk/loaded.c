@@ -7,13 +7,10 @@
 #include <elf.h>
 #include <string.h>
 
+#include "walk/never_unmapped.h"
 #include "walk/opened.h"
 #include "walk/process.h"
 #include "walk/stack.h"
-
-#ifndef PT_GNU_SFRAME
-#define PT_GNU_SFRAME 0x6474e554
-#endif
 
 /* The beginning of glibc's struct dl_find_object, with room for what it adds. */
 struct found {
@@ -78,19 +75,6 @@ static bool walk_place_of(
 	return *start >= image->start && *end >= *start && *end <= image->end;
 }
 
-static bool is_readable_in_file(const struct image *image, const Elf64_Phdr *own)
-{
-	for (size_t i = 0; i < image->n_headers; i++) {
-		const Elf64_Phdr *load = &image->headers[i];
-		uint64_t offset = own->p_vaddr - load->p_vaddr;
-
-		if (load->p_type == PT_LOAD && (load->p_flags & PF_R) &&
-		    offset <= load->p_filesz && own->p_filesz <= load->p_filesz - offset)
-			return true;
-	}
-	return false;
-}
-
 enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc)
 {
 	struct found found;
@@ -119,7 +103,7 @@ enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc
 		}
 	}
 	if (!own || !has_code || !walk_place_of(&image, own, &start, &end) ||
-	    !is_readable_in_file(&image, own) ||
+	    !walk_is_readable(image.headers, image.n_headers, own) ||
 	    !walk_open_again(&loaded->section, (const void *)(uintptr_t)start,
 		own->p_filesz, start, loaded->start, loaded->end))
 		return EH2SFRAME_WALK_WHY_NO_ROW;

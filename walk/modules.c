@@ -9,10 +9,6 @@
 #include "walk/never_unmapped.h"
 #include "walk/process.h"
 
-#ifndef PT_GNU_SFRAME
-#define PT_GNU_SFRAME 0x6474e554
-#endif
-
 /* Limit of loadable segments of one file. */
 enum { MOST_SEGMENTS = 8 };
 
@@ -80,21 +76,11 @@ static bool open_own(struct eh2sframe_walk_section *section, const struct walk_f
 	const Elf64_Phdr *own = header_of_type(file, PT_GNU_SFRAME);
 	uint64_t address;
 
-	if (!own)
+	if (!own || !walk_is_readable(file->headers, file->n_headers, own))
 		return false;
-	for (size_t i = 0; i < file->n_headers; i++) {
-		const Elf64_Phdr *load = &file->headers[i];
-
-		if (load->p_type != PT_LOAD || !(load->p_flags & PF_R) ||
-		    own->p_vaddr < load->p_vaddr ||
-		    own->p_vaddr - load->p_vaddr > load->p_filesz ||
-		    own->p_filesz > load->p_filesz - (own->p_vaddr - load->p_vaddr))
-			continue;
-		address = file->bias + own->p_vaddr;
-		return walk_open_section(section, file, (const void *)(uintptr_t)address,
-		    own->p_filesz, address);
-	}
-	return false;
+	address = file->bias + own->p_vaddr;
+	return walk_open_section(
+	    section, file, (const void *)(uintptr_t)address, own->p_filesz, address);
 }
 
 /* Opens the section that the function of the caller's options finds. */

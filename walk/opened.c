@@ -117,7 +117,6 @@ static bool walk_open_checked(struct walk_section *section, size_t size, bool be
 	    ((section->abi == WALK_ABI_X86_64 && section->fixed_ra == (uint8_t)-8) ||
 		(section->abi == WALK_ABI_AARCH64 && section->fixed_ra == 0)))
 		section->quick = (uint8_t)walk_machine(section);
-	section->size = size;
 	if (section->n_fdes > 0) {
 		section->first = walk_start(section, WALK_OTHER, 0);
 		walk_open_quick(section);

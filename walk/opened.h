@@ -67,7 +67,7 @@ WALK_INLINE uint32_t walk_fde_bytes(unsigned int version)
  */
 struct walk_section {
 	const uint8_t *bytes, *fdes, *fres;
-	size_t size, fres_size;
+	size_t fres_size;
 	uint64_t address, text_start, text_end;
 	const uint32_t *index;
 	const struct eh2sframe_extra *extra;

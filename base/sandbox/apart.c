@@ -85,7 +85,7 @@ static void apart_enter(const struct apart_limits *limits)
 	setrlimit(RLIMIT_CPU, &time);
 	setrlimit(RLIMIT_AS, &memory);
 	setrlimit(RLIMIT_FSIZE, &file_size);
-	/* What was preloaded, as server agents are, is code of this system, and gets on without its own calls here. */
+	/* Code that is preloaded, as server agents are, is of this system, and gets on without its own calls here. */
 	sandbox_init(&box, true);
 	box.reads = true;
 	setrlimit(RLIMIT_NOFILE, &files);

@@ -50,7 +50,7 @@ static const char *const calls_needed[] = {
     "getegid", "geteuid", "getgid", "getpid", "getppid", "getrandom", "getrlimit",
     "getrusage", "gettid", "getuid", "sysinfo", "times", "uname"};
 
-/* Of these, what a process that reads open files does not need. As root it could give a file to root, and setuid. */
+/* Needed, but not by a process that reads open files. As root it could give a file to root, and setuid. */
 static const char *const calls_changing[] = {"open", "openat", "fchmod", "fchown",
     "fremovexattr", "fsetxattr", "linkat", "memfd_create", "rename", "renameat",
     "renameat2", "unlink", "unlinkat"};

@@ -45,13 +45,6 @@ struct part {
 	bool big_endian;
 };
 
-static void put_word(const struct part *part, size_t at, size_t width, uint64_t value)
-{
-	for (size_t i = 0; i < width; i++)
-		part->data[at + (part->big_endian ? width - 1 - i : i)] =
-		    (uint8_t)(value >> (8 * i));
-}
-
 /* An offset that is outside of its section must not lead into another one. */
 static void shift_cie(const struct part *part, size_t at, bool wide, uint64_t id)
 {
@@ -63,7 +56,8 @@ static void shift_cie(const struct part *part, size_t at, bool wide, uint64_t id
 		id = highest - 1;
 	else
 		id += part->base;
-	put_word(part, at, wide ? sizeof(uint64_t) : sizeof(uint32_t), id);
+	num_store(part->data + at, wide ? sizeof(uint64_t) : sizeof(uint32_t),
+	    part->big_endian, id);
 }
 
 /* Shifts all records; false at one that does not end in the section, which is at *at. */

@@ -403,13 +403,13 @@ bool image_is_sframe(const struct image_section *section)
 	       strcmp(section->name, ".sframe") == 0;
 }
 
-/* False if a reader in memory finds other bytes at the address. What no segment maps has no such reader. */
+/* False if a reader in memory finds other bytes at the address. One that no segment maps has no such reader, as objcopy adds it, at 0. */
 static bool sframe_is_what_is_loaded(const struct image *image, const uint8_t *data,
     size_t size, uint64_t addr, struct err *err)
 {
 	const uint8_t *loaded = image_at_addr(image, addr, size);
 
-	return !loaded || loaded == data || image_is_debug_only(image) ||
+	return !addr || !loaded || loaded == data || image_is_debug_only(image) ||
 	       err_set(err, ERR_MALFORMED,
 		   ".sframe: other bytes of the file are loaded at its address "
 		   "0x%" PRIx64,

@@ -28,18 +28,14 @@ void derived_deinit(struct derived *derived)
 	*derived = (struct derived){0};
 }
 
-struct derived_sink {
-	uint64_t refused; /* bytes */
-};
-
 static bool derived_refused(void *context, enum refusal why, uint64_t start, uint64_t end,
     const struct cfi_row *row)
 {
-	struct derived_sink *sink = context;
+	uint64_t *refused = context;
 
 	(void)why;
 	(void)row;
-	sink->refused += end - start;
+	*refused += end - start;
 	return true;
 }
 
@@ -49,8 +45,8 @@ static bool derived_refused(void *context, enum refusal why, uint64_t start, uin
 bool derived_reduce(const struct derived *derived, const struct target *target,
     struct sf_section *section, uint64_t *bytes)
 {
-	struct derived_sink sink = {0};
-	const struct reduce_sink reduce = {derived_refused, &sink};
+	uint64_t refused = 0;
+	const struct reduce_sink reduce = {derived_refused, &refused};
 	struct cfi_table table = {0};
 	bool ok = true;
 
@@ -74,7 +70,7 @@ bool derived_reduce(const struct derived *derived, const struct target *target,
 		ok = ok && reduce_table(
 			       target, &table, table.start, table.end, &reduce, section);
 	}
-	*bytes -= sink.refused;
+	*bytes -= refused;
 	free(table.rows);
 	return ok;
 }

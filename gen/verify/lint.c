@@ -311,7 +311,7 @@ static void lint_segments(struct lint_run *run)
 		loaded |= phdr->p_flags & PF_R &&
 			  num_range_inside(at, view->size, phdr->p_filesz);
 	}
-	/* Of two that have the address, the later one is on top. */
+	/* The later one of two that have the address is on top. */
 	if (!loaded || loads != 1)
 		lint_broken(run, LINT_RULE_ONE_SEGMENT, 0, 0);
 	if (n != 1)

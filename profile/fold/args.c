@@ -13,18 +13,16 @@
 enum {
 	FOLD_OPT_FORMAT = 256,
 	FOLD_OPT_DEBUG_DIR,
-	FOLD_OPT_NO_DEMANGLE,
-	FOLD_OPT_NO_GUESS,
-	FOLD_OPT_NO_INLINE,
 };
+static int no_demangle, no_guess, no_inline;
 
 static const struct option fold_options[] = {
     {"format", required_argument, NULL, FOLD_OPT_FORMAT},
     {"output", required_argument, NULL, 'o'},
     {"debug-dir", required_argument, NULL, FOLD_OPT_DEBUG_DIR},
-    {"no-demangle", no_argument, NULL, FOLD_OPT_NO_DEMANGLE},
-    {"no-guess", no_argument, NULL, FOLD_OPT_NO_GUESS},
-    {"no-inline", no_argument, NULL, FOLD_OPT_NO_INLINE},
+    {"no-demangle", no_argument, &no_demangle, true},
+    {"no-guess", no_argument, &no_guess, true},
+    {"no-inline", no_argument, &no_inline, true},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -100,15 +98,6 @@ static bool fold_option(
 		return fold_format_parse(value, &args->format, error);
 	case FOLD_OPT_DEBUG_DIR:
 		return fold_add_dir(value, args, error);
-	case FOLD_OPT_NO_DEMANGLE:
-		args->no_demangle = true;
-		return true;
-	case FOLD_OPT_NO_GUESS:
-		args->no_guess = true;
-		return true;
-	case FOLD_OPT_NO_INLINE:
-		args->no_inline = true;
-		return true;
 	case 'o':
 		args->output = value;
 		return true;
@@ -118,10 +107,8 @@ static bool fold_option(
 	case 'h':
 	case 'V':
 		fold_tell(option);
-		return true;
-	default:
-		return true;
 	}
+	return true;
 }
 
 bool fold_args_parse(
@@ -134,7 +121,8 @@ bool fold_args_parse(
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, LETTERS, fold_options, NULL)) >= 0) {
 		const char letter[] = {'-', (char)optopt, '\0'};
-		const bool is_word = optopt > 255 || strchr(LETTERS, optopt);
+		const bool is_word =
+		    optopt < ' ' || optopt > 255 || strchr(LETTERS, optopt);
 
 		if (option == '?' || option == ':')
 			return cmd_fail(error, EH2SFRAME_USAGE,
@@ -144,6 +132,9 @@ bool fold_args_parse(
 		if (!fold_option(option, optarg, args, error))
 			return false;
 	}
+	args->no_demangle = no_demangle;
+	args->no_guess = no_guess;
+	args->no_inline = no_inline;
 	if (args->format == FOLD_N_FORMATS &&
 	    !(args->output && fold_format_of(args->output, &args->format)))
 		args->format = FOLD_FOLDED;

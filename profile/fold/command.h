@@ -9,7 +9,6 @@
 
 #include "base/attr.h"
 #include "include/eh2sframe.h"
-#include "profile/load.h"
 
 #define FOLD_DEBUG_DIR "/usr/lib/debug"
 

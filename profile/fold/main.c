@@ -5,7 +5,7 @@
 
 #include "base/program/print.h"
 #include "profile/fold/command.h"
-#include "profile/mapped.h"
+#include "profile/profile.h"
 
 int main(int argc, char **argv)
 {

@@ -15,7 +15,6 @@
 #include "profile/fold/command.h"
 #include "profile/output/output.h"
 #include "profile/profile.h"
-#include "profile/load.h"
 #include "profile/symbols/naming.h"
 
 const char *const fold_formats[FOLD_N_FORMATS][2] = {

@@ -13,8 +13,6 @@ struct folded {
 	const struct naming *naming;
 	const char **names; /* of the groups */
 	uint32_t *path;	    /* room for the deepest stack */
-	char *words;	    /* of all functions, each with a semicolon before it */
-	size_t size, *ends; /* of each word, from 1 on */
 	FILE *out;
 };
 
@@ -51,16 +49,11 @@ static bool folded_fits(const struct folded *folded, struct err *err)
 /* Semicolons stand between functions. */
 static void folded_name(const char *name, FILE *out)
 {
-	size_t n;
-
-	for (; *name; name += n) {
-		n = strcspn(name, ";");
-		fwrite(name, 1, n, out);
-		if (name[n]) {
-			fputc(':', out);
-			n++;
-		}
+	for (const char *end; (end = strchr(name, ';')); name = end + 1) {
+		fwrite_unlocked(name, 1, (size_t)(end - name), out);
+		putc_unlocked(':', out);
 	}
+	fputs_unlocked(name, out);
 }
 
 static void folded_line(const struct folded *folded, const struct tree_line *line)
@@ -78,31 +71,10 @@ static void folded_line(const struct folded *folded, const struct tree_line *lin
 		fprintf(folded->out, ";%s", mark);
 	}
 	for (uint32_t i = 0; i < depth; i++) {
-		const size_t *end = &folded->ends[folded->path[i]];
-
-		fwrite_unlocked(folded->words + end[0], 1, end[1] - end[0], folded->out);
+		putc_unlocked(';', folded->out);
+		folded_name(folded->naming->functions[folded->path[i]].name, folded->out);
 	}
 	fprintf(folded->out, " %" PRIu64 "\n", line->weight);
-}
-
-static bool folded_words(struct folded *folded, struct err *err)
-{
-	const struct naming *naming = folded->naming;
-	FILE *words = open_memstream(&folded->words, &folded->size);
-
-	folded->ends = calloc(naming->n_functions + 1, sizeof(*folded->ends));
-	if (!words || !folded->ends) {
-		if (words)
-			fclose(words);
-		return err_set_nomem(err);
-	}
-	for (size_t i = 0; i < naming->n_functions; i++) {
-		fputc(';', words);
-		folded_name(naming->functions[i].name, words);
-		fflush(words);
-		folded->ends[i + 1] = folded->size;
-	}
-	return fclose(words) == 0 || err_set_nomem(err);
 }
 
 static bool folded_write(struct folded *folded, struct err *err)
@@ -118,8 +90,6 @@ static bool folded_write(struct folded *folded, struct err *err)
 	folded->path = calloc((size_t)deepest + 1, sizeof(*folded->path));
 	if (!folded->path)
 		return err_set_nomem(err);
-	if (!folded_words(folded, err))
-		return false;
 	for (size_t i = 0; i < tree->n_lines && !ferror(folded->out); i++)
 		folded_line(folded, &tree->lines[i]);
 	return true;
@@ -141,7 +111,5 @@ bool output_folded(const struct profile *profile, const struct naming *naming, F
 	free(groups);
 	free(folded.names);
 	free(folded.path);
-	free(folded.words);
-	free(folded.ends);
 	return ok;
 }

@@ -66,12 +66,8 @@ static bool args_number(const char *option, const char *text, unsigned long low,
 	return true;
 }
 
-enum args_long {
-	ARGS_USER = 256,
-	ARGS_STACK_SIZE,
-	ARGS_RAW,
-	ARGS_NO_GUESS,
-};
+enum { ARGS_STACK_SIZE = 256 };
+static int user, raw, no_guess;
 
 /* "17,18": adds each of them once. */
 static bool args_pids(char *text, struct record_args *args, struct err *err)
@@ -142,12 +138,7 @@ static bool args_option(
 						      "of a recording is written last");
 	case 'a':
 		return args->all = true;
-	case ARGS_USER:
-		return args->user = true;
-	case ARGS_RAW:
-		return args->raw = true;
-	case ARGS_NO_GUESS:
-		args->guess = false;
+	case 0:
 		return true;
 	case 'q':
 		return args->quiet = true;
@@ -167,10 +158,10 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	    {"duration", required_argument, NULL, 'd'},
 	    {"output", required_argument, NULL, 'o'},
 	    {"event", required_argument, NULL, 'e'},
-	    {"user", no_argument, NULL, ARGS_USER},
+	    {"user", no_argument, &user, true},
 	    {"stack-size", required_argument, NULL, ARGS_STACK_SIZE},
-	    {"raw", no_argument, NULL, ARGS_RAW},
-	    {"no-guess", no_argument, NULL, ARGS_NO_GUESS},
+	    {"raw", no_argument, &raw, true},
+	    {"no-guess", no_argument, &no_guess, true},
 	    {"quiet", no_argument, NULL, 'q'},
 	    {"help", no_argument, NULL, 'h'},
 	    {"version", no_argument, NULL, 'V'},
@@ -183,13 +174,13 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	*args = (struct record_args){.output = PROFILE_RECORDING,
 	    .name = PROFILE_RECORDING,
 	    .frequency = 99,
-	    .stack_size = ARGS_STACK,
-	    .guess = true};
+	    .stack_size = ARGS_STACK};
 	opterr = 0;
 	/* "+": what follows the command is the command's. */
 	while ((option = getopt_long(argc, argv, LETTERS, OPTIONS, NULL)) != -1) {
 		const char letter[] = {'-', (char)optopt, '\0'};
-		const bool is_word = optopt > 255 || strchr(LETTERS, optopt);
+		const bool is_word =
+		    optopt < ' ' || optopt > 255 || strchr(LETTERS, optopt);
 
 		if (option == '?' || option == ':')
 			return err_set(err, ERR_USAGE,
@@ -199,6 +190,9 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 		if (!args_option(option, optarg, args, err))
 			return false;
 	}
+	args->user = user;
+	args->raw = raw;
+	args->guess = !no_guess;
 	if (optind < argc)
 		args->command = argv + optind;
 	args->words[0] = args->all ? all : some;

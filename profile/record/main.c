@@ -8,7 +8,7 @@
 #include "base/plain.h"
 #include "base/program/print.h"
 #include "include/eh2sframe.h"
-#include "profile/mapped.h"
+#include "profile/profile.h"
 #include "profile/record/picture.h"
 #include "profile/record/recorder.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/load.h"
+#include "profile/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 
 #include "profile/perfdata/format.h"
 #include "profile/perfdata/read.h"
-#include "profile/profile.h"
 #include "profile/stacks/unwinder.h"
 
 /* A recording on its way into a profile. */

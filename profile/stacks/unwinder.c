@@ -86,10 +86,10 @@ bool unwinder_take(struct unwinder *unwinder, const struct event *event, struct 
 		return true;
 	case EVENT_LOST:
 		unwinder->n_lost += event->lost;
-		return true;
+		break;
 	case EVENT_SAMPLE:
 	case EVENT_OTHER:
-		return true;
+		break;
 	}
 	return true;
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "profile/output/output.h"
-#include "profile/load.h"
+#include "profile/profile.h"
 #include "profile/perfdata/event.h"
 
 const char *const fuzz_section = NULL;

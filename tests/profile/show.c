@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "profile/load.h"
+#include "profile/profile.h"
 
 static void show_frame(const struct profile *profile, const struct profile_frame *frame)
 {

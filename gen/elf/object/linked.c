@@ -25,12 +25,6 @@ struct link_run {
 	uint64_t *addrs; /* of each symbol; owned */
 };
 
-static void link_store(uint8_t *to, unsigned int bytes, bool big_endian, uint64_t value)
-{
-	for (unsigned int i = 0; i < bytes; i++)
-		to[big_endian ? bytes - 1 - i : i] = (uint8_t)(value >> (8 * i));
-}
-
 static uint64_t link_load(const uint8_t *from, unsigned int bytes, bool big_endian)
 {
 	uint64_t value = 0;
@@ -58,11 +52,11 @@ static bool link_symbols(struct link_run *run, uint8_t *table, struct err *err)
 		else if (symbol.section && image->sections[symbol.section].hdr.sh_addr)
 			addr = image->sections[symbol.section].hdr.sh_addr + symbol.value;
 		else
-			link_store(entry + LINK_SYM_SECTION, sizeof(uint16_t),
+			num_store(entry + LINK_SYM_SECTION, sizeof(uint16_t),
 			    image->big_endian, SHN_ABS);
 		run->addrs[i] = addr;
-		link_store(entry + LINK_SYM_VALUE, sizeof(addr), image->big_endian, addr);
-		link_store(run->bytes + (run->got - OBJECT_BASE) + i * sizeof(addr),
+		num_store(entry + LINK_SYM_VALUE, sizeof(addr), image->big_endian, addr);
+		num_store(run->bytes + (run->got - OBJECT_BASE) + i * sizeof(addr),
 		    sizeof(addr), image->big_endian, addr);
 	}
 	return true;
@@ -111,7 +105,7 @@ static void link_write(const struct link_run *run, const struct object_reloc *re
 	word |= ((uint64_t)kept & mask) << kind->lsb;
 	if (kind->flags & ARCH_RELOC_ADR)
 		word = (word & ~(UINT64_C(3) << 29)) | low << 29;
-	link_store(to + reloc->off, kind->bytes, big_endian, word);
+	num_store(to + reloc->off, kind->bytes, big_endian, word);
 }
 
 /* Skips writable data, in which nothing is looked up, and CFI, which has a copy of its own. */

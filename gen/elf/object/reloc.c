@@ -275,13 +275,6 @@ bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
 	return reloc_blame(relocs, i, reloc->off, err);
 }
 
-/* At any alignment: CFI has none. */
-static void reloc_store(uint8_t *data, uint8_t width, bool big_endian, uint64_t value)
-{
-	for (uint8_t i = 0; i < width; i++)
-		data[big_endian ? width - 1 - i : i] = (uint8_t)(value >> (8 * i));
-}
-
 /* An undefined symbol counts as 0. Callers that need to know look at the symbol. */
 bool object_reloc_apply(const struct object_relocs *relocs,
     const struct object_reloc *reloc, uint8_t *data, uint64_t from, struct err *err)
@@ -304,6 +297,6 @@ bool object_reloc_apply(const struct object_relocs *relocs,
 		    kind->name, symbol->name, (uint64_t)reloc->addend);
 		return reloc_blame(relocs, reloc->index, reloc->off, err);
 	}
-	reloc_store(data + reloc->off, kind->width, relocs->image->big_endian, value);
+	num_store(data + reloc->off, kind->width, relocs->image->big_endian, value);
 	return true;
 }

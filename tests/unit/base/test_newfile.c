@@ -76,7 +76,7 @@ static void end(const struct newfile_input *input)
 	close(dir);
 }
 
-/* What is put in the place of the input is not written to where it leads. */
+/* A link that is put in the place of the input is not followed. */
 UNIT(link_in_its_place)
 {
 	struct newfile output;
@@ -91,7 +91,7 @@ UNIT(link_in_its_place)
 	ck_assert_str_eq(err.text, NEWFILE_CHANGED);
 	ck_assert_str_eq(get("victim"), "mine");
 	ck_assert_ptr_null(stray());
-	/* As an output that the user names, it leads to a file that is replaced. */
+	/* A user can name it as output: it leads to a file that is replaced. */
 	input.names.n = 0;
 	ck_assert(newfile_begin(path, &input, NULL, &output, &err));
 	newfile_abort(&output);

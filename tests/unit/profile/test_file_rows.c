@@ -16,7 +16,7 @@
 #include "base/sandbox/sandbox.h"
 #include "include/eh2sframe-walk.h"
 #include "include/eh2sframe.h"
-#include "profile/mapped.h"
+#include "profile/profile.h"
 #include "profile/perfdata/event.h"
 #include "profile/stacks/file_rows.h"
 #include "profile/stacks/unwinder.h"
@@ -322,7 +322,7 @@ UNIT(apart_limits)
 	unlink(path);
 }
 
-/* What a process tries that a file has taken over: 0, or errno. */
+/* Calls that a process tries which a file has taken over: 0, or errno. */
 struct tried {
 	int open, mode, owner, attribute, memory, thread;
 };

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profile/load.h"
 #include "profile/perfdata/read.h"
 #include "profile/perfdata/write.h"
 #include "profile/profile.h"
