@@ -22,20 +22,27 @@ LEAST = 200
 LARGEST = 100_000  # some: bytes
 
 
+def paths_of(which):
+    """Links to folders lead round in circles, so they are not followed."""
+    if which == "all":
+        for folder, folders, names in os.walk("/usr/lib"):
+            folders.sort()
+            yield from (os.path.join(folder, name) for name in sorted(names) if ".so" in name)
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/*", "/usr/lib64", "/usr/lib"):
+        yield from sorted(glob.glob(folder + "/*.so*") + glob.glob(folder + "/*/*.so"))
+
+
 def libraries(which):
     seen = set()
-    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/*", "/usr/lib64", "/usr/lib"):
-        for path in sorted(glob.glob(folder + "/**/*.so*", recursive=which == "all")
-                           + glob.glob(folder + "/*.so*")
-                           + glob.glob(folder + "/*/*.so")):
-            real = os.path.realpath(path)
-            if real in seen or not os.path.isfile(real):
-                continue
-            seen.add(real)
-            if which == "all" or os.path.getsize(real) <= LARGEST:
-                with open(real, "rb") as file:
-                    if file.read(5) == b"\x7fELF\x02":
-                        yield real
+    for path in paths_of(which):
+        real = os.path.realpath(path)
+        if real in seen or not os.path.isfile(real):
+            continue
+        seen.add(real)
+        if which == "all" or os.path.getsize(real) <= LARGEST:
+            with open(real, "rb") as file:
+                if file.read(5) == b"\x7fELF\x02":
+                    yield real
 
 
 def compare(job):
