@@ -132,7 +132,7 @@ static bool check_target(struct newfile *output, struct err *err)
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "%s is not a regular file; name another output", target);
-	if (output->in_place && !input->names.open && input->was.st_nlink > 1)
+	if (output->in_place && !(named && input->names.open) && input->was.st_nlink > 1)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "%s has %ju hard links, and rewriting it in place would separate "
 		    "them; write to another path",

@@ -26,7 +26,8 @@ static struct cfi_rule rule_of_block(struct cfi_libdwarf *w, const struct cell *
 	    !num_range_inside(block - start, c->block_len, w->section.size))
 		return (struct cfi_rule){.kind = CFI_OPAQUE};
 	expr.off = block - start;
-	if (w->expr_ops >= CFI_MAX_EXPR_OPS)
+	w->spent |= w->expr_ops >= CFI_MAX_EXPR_OPS;
+	if (w->spent)
 		return (struct cfi_rule){.kind = CFI_OPAQUE, .off = (int64_t)expr.off};
 	return cfi_expr_eval(
 	    &w->section, &expr, pc, w->machine.pc_reg, pc_bits, &w->expr_ops);
@@ -144,14 +145,14 @@ static bool push_stretch(struct cfi_libdwarf *w, const struct stretch *s, uint64
 		t->pc_dependent_from = start;
 	}
 	for (uint64_t pc = start;;) {
+		if (w->spent) {
+			t->end = pc;
+			return true;
+		}
 		if (!libdwarf_push_row(t, &row, err))
 			return false;
 		if (!pc_bits || ++pc >= end)
 			return true;
-		if (w->expr_ops >= CFI_MAX_EXPR_OPS) {
-			t->end = pc;
-			return true;
-		}
 		row = libdwarf_row_at(w, s, pc, &pc_bits);
 	}
 }
@@ -202,6 +203,7 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 	*end = 0;
 	*table = t;
 	t->n_rows = 0;
+	reader->spent = false;
 	t->pc_dependent = false;
 	t->pc_dependent_from = 0;
 	if (status != DW_DLV_OK)
@@ -222,7 +224,7 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 		struct stretch s;
 		uint64_t next = t->end;
 
-		if (max_rows == 0 || reader->expr_ops >= CFI_MAX_EXPR_OPS) {
+		if (max_rows == 0) {
 			/* The rows up to here are right; the table just ends early. */
 			t->end = pc;
 			break;

@@ -83,6 +83,7 @@ struct cfi_libdwarf {
 	struct cfi_table table;
 	uint64_t
 	    expr_ops; /* of all tables: code that FDEs claim may be none of the file's */
+	bool spent;   /* a rule of this table could not be evaluated for that */
 };
 
 /* One column at one PC, as libdwarf says it. */

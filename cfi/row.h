@@ -66,13 +66,14 @@ struct cfi_row {
 	bool ra_signed; /* AArch64 DW_CFA_AARCH64_negate_ra_state */
 	bool ra_signed_with_pc; /* AArch64 DW_CFA_AARCH64_negate_ra_state_with_pc */
 	bool doubtful;	/* something else contradicts it, so it is not to be used */
-	bool cfa_moved; /* the CFA had another rule in the FDE before */
+	bool cfa_moved; /* the CFA had another rule in the FDE since SP has one */
 };
 
 /* Sets what a row has of the one before it in its FDE. */
 static inline void cfi_row_follow(struct cfi_row *row, const struct cfi_row *before)
 {
-	row->cfa_moved = before->cfa_moved || !cfi_rule_equal(&before->cfa, &row->cfa);
+	row->cfa_moved = before->sp.kind != CFI_UNSPECIFIED &&
+			 (before->cfa_moved || !cfi_rule_equal(&before->cfa, &row->cfa));
 }
 
 /* Equal rules in every tracked column; pc is not compared. */

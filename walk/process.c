@@ -93,12 +93,10 @@ const struct walk_range *walk_table_find(const struct walk_table *table, uint64_
 /* Lets others go on, after a while also those of a lower priority. */
 static void let_others_run(unsigned int *times)
 {
-	const struct timespec while_ = {.tv_nsec = 50000};
-
 	if (++*times < 100)
 		sched_yield();
 	else
-		nanosleep(&while_, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
 }
 
 /*

@@ -407,12 +407,11 @@ bool image_is_sframe(const struct image_section *section)
 static bool sframe_is_what_is_loaded(const struct image *image, const uint8_t *data,
     size_t size, uint64_t addr, struct err *err)
 {
-	const uint8_t *loaded = image_at_addr(image, addr, size);
-
-	return !addr || !loaded || loaded == data || image_is_debug_only(image) ||
+	return !addr || !image_at_addr(image, addr, 1) ||
+	       image_at_addr(image, addr, size) == data || image_is_debug_only(image) ||
 	       err_set(err, ERR_MALFORMED,
-		   ".sframe: other bytes of the file are loaded at its address "
-		   "0x%" PRIx64,
+		   ".sframe: other bytes of the file are loaded at its address 0x%" PRIx64
+		   "; objcopy --remove-section .sframe makes room for another",
 		   addr);
 }
 
@@ -439,8 +438,7 @@ bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t
 		*data = section->data;
 		*size = (size_t)section->hdr.sh_size;
 		*addr = section->hdr.sh_addr;
-		return !(section->hdr.sh_flags & SHF_ALLOC) ||
-		       sframe_is_what_is_loaded(image, *data, *size, *addr, err);
+		return sframe_is_what_is_loaded(image, *data, *size, *addr, err);
 	}
 	if (image->n_sections || !phdr || !phdr->p_filesz)
 		return true;

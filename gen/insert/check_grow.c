@@ -129,8 +129,7 @@ static bool check_tag_size(
 	for (size_t i = 1; i <= plan->grow.n_sections; i++) {
 		const GElf_Shdr *hdr = &input->sections[i].hdr;
 
-		if (dyn->d_tag != DT_NULL &&
-		    insert_grow_size_tag(hdr->sh_type) == dyn->d_tag &&
+		if (insert_grow_size_tag(hdr->sh_type) == dyn->d_tag &&
 		    dyn->d_un.d_val > hdr->sh_size)
 			return false;
 	}
@@ -163,7 +162,7 @@ static bool check_tags(
 	for (int i = 0; gelf_getdyn(before, i, &was); i++) {
 		live &= was.d_tag != DT_NULL;
 		if (!gelf_getdyn(after, i, &is) || is.d_tag != was.d_tag ||
-		    !check_tag_size(input, plan, &was) ||
+		    (live && !check_tag_size(input, plan, &was)) ||
 		    is.d_un.d_val !=
 			(live ? wanted_value(input, plan, output, &was) : was.d_un.d_val))
 			return false;

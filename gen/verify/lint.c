@@ -288,31 +288,39 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 	run->n_rows += f->n_rows;
 }
 
+/* The addresses in one page. */
+#define LINT_PAGE UINT64_C(0xfff)
+
 /* Checks the place of the section, which a reader in memory finds by the program headers alone. */
 static void lint_segments(struct lint_run *run)
 {
 	const struct sf_view *view = run->view;
-	unsigned int n = 0, loads = 0;
-	bool loaded = false;
+	const uint64_t off = (uint64_t)(view->data - run->image->bytes);
+	bool loaded = false, over = false;
+	unsigned int n = 0;
 
 	for (size_t i = 0; i < run->image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &run->image->phdrs[i];
 		const uint64_t at = view->addr - phdr->p_vaddr;
+		const uint64_t page = phdr->p_vaddr & ~LINT_PAGE;
 
 		if (phdr->p_type == IMAGE_PT_GNU_SFRAME)
-			n += !at && phdr->p_memsz >= view->size &&
-				     phdr->p_offset ==
-					 (uint64_t)(view->data - run->image->bytes)
+			n += !at && phdr->p_memsz >= view->size && phdr->p_offset == off
 				 ? 1
 				 : 2;
-		if (phdr->p_type != PT_LOAD)
+		if (phdr->p_type != PT_LOAD || !phdr->p_memsz)
 			continue;
-		loads += phdr->p_memsz && (at < phdr->p_memsz || -at < view->size);
 		loaded |= phdr->p_flags & PF_R &&
 			  num_range_inside(at, view->size, phdr->p_filesz);
+		/* A segment has whole pages. */
+		over |=
+		    phdr->p_offset + at != off &&
+		    (view->addr - page <
+			    ((phdr->p_vaddr + phdr->p_memsz + LINT_PAGE) & ~LINT_PAGE) -
+				page ||
+			page - view->addr < view->size);
 	}
-	/* The later one of two that have the address is on top. */
-	if (!loaded || loads != 1)
+	if (!loaded || over)
 		lint_broken(run, LINT_RULE_ONE_SEGMENT, 0, 0);
 	if (n != 1)
 		lint_broken(run, LINT_RULE_PHDR, 0, 0);

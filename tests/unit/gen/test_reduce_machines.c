@@ -210,6 +210,23 @@ UNIT(sp_rules)
 	ck_assert_int_eq(meaning_compare(&target, &high, &saved), MEANING_SP);
 }
 
+/* A second prologue is as right as the first. */
+UNIT(cfa_moves)
+{
+	const struct cfi_rule low = REG(S_SP, 160), high = REG(S_SP, 336),
+			      saved = AT(-40), none = {0};
+	struct cfi_row rows[] = {{.cfa = low, .sp = none}, {.cfa = low, .sp = saved},
+	    {.cfa = high, .sp = saved}, {.cfa = low, .sp = saved},
+	    {.cfa = low, .sp = none}, {.cfa = low, .sp = saved},
+	    {.cfa = high, .sp = saved}};
+	static const bool moved[] = {false, false, true, true, true, false, true};
+
+	for (size_t i = 1; i < sizeof(rows) / sizeof(*rows); i++) {
+		cfi_row_follow(&rows[i], &rows[i - 1]);
+		ck_assert_msg(rows[i].cfa_moved == moved[i], "row %zu", i);
+	}
+}
+
 /* Version 3 helps only machines with flexible FDEs. */
 UNIT(needs)
 {
