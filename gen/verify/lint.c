@@ -295,7 +295,8 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 static void lint_segments(struct lint_run *run)
 {
 	const struct sf_view *view = run->view;
-	const uint64_t off = (uint64_t)(view->data - run->image->bytes);
+	const uint8_t *there = image_at_addr(run->image, view->addr, 1);
+	const uint64_t off = there ? (uint64_t)(there - run->image->bytes) : UINT64_MAX;
 	bool loaded = false, over = false;
 	unsigned int n = 0;
 
@@ -305,9 +306,8 @@ static void lint_segments(struct lint_run *run)
 		const uint64_t page = phdr->p_vaddr & ~LINT_PAGE;
 
 		if (phdr->p_type == IMAGE_PT_GNU_SFRAME)
-			n += !at && phdr->p_memsz >= view->size && phdr->p_offset == off
-				 ? 1
-				 : 2;
+			n += 2U - (!at && phdr->p_memsz >= view->size &&
+				      phdr->p_offset == off);
 		if (phdr->p_type != PT_LOAD || !phdr->p_memsz)
 			continue;
 		loaded |= phdr->p_flags & PF_R &&
