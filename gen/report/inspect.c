@@ -107,12 +107,6 @@ static bool report_same_program(
 {
 	struct image_build_id id, cfi_id;
 
-	if (image->ehdr.e_machine != cfi_image->ehdr.e_machine ||
-	    image->big_endian != cfi_image->big_endian)
-		return err_set(err, ERR_UNSUPPORTED,
-		    "--cfi=%s is for another machine; name the file that was converted "
-		    "or its original",
-		    cfi_image->path);
 	if (image == cfi_image || !image_build_id(image, &id) ||
 	    !image_build_id(cfi_image, &cfi_id) ||
 	    (id.size == cfi_id.size && memcmp(id.bytes, cfi_id.bytes, id.size) == 0))

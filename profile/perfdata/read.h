@@ -56,9 +56,8 @@ struct perfdata {
 	/* The event whose samples perfdata_each gives: the first that is not a dummy. */
 	size_t first;
 	uint64_t modified; /* seconds since 1970: when the file was written last */
-	uint64_t
-	    n_others; /* samples of other events, and damaged ones: known after perfdata_each */
-	uint64_t n_damaged;
+	/* Samples of other events, and damaged ones: known after perfdata_each. */
+	uint64_t n_others, n_damaged;
 	/* The rest is its own. */
 	int fd; /* borrowed */
 	uint64_t size, data, data_end;

@@ -86,9 +86,12 @@ static bool rows_names(
 
 	wr_init(&text, false);
 	rows->symbols.dynamic = table.symbols.dynamic;
-	for (size_t i = 0; ok && i < table.symbols.n; i++)
+	for (size_t i = 0; ok && i < table.symbols.n; i++) {
+		/* Those of one address stay in their order. */
+		table.symbols.list[i].rank = (uint32_t)(table.symbols.n - i);
 		ok = rows_name_add(
 		    rows, &text, table.symbols.list[i], table.symbols.list[i].name);
+	}
 	for (size_t i = 0; ok && i < table.starts.n; i++) {
 		const struct symbol *start = &table.starts.list[i];
 		char name[256];

@@ -69,8 +69,7 @@ struct rows {
 	uint64_t address;	       /* the section's, before relocation */
 	struct eh2sframe_extra *extra; /* owned; from address 0 */
 	size_t n_extra;
-	/* Later its path may lead to another file here, or none: it does now, or nothing would tell, because it has no build-id. */
-	bool is_elsewhere;
+	bool is_elsewhere; /* its path leads to another file here, or to none */
 	struct symbols symbols;
 	char *names; /* owned; what the symbols point to */
 	size_t n_names;

@@ -362,7 +362,7 @@ struct eh2sframe_file *rows_find(const struct rows_file *file,
 		    regular_is_sparse(place->fd, &place->st))
 			continue;
 		opened = rows_open(place->fd, file, &rows->facts, err);
-		rows->is_elsewhere = place->is_elsewhere || !rows->facts.build_id_size;
+		rows->is_elsewhere = place->is_elsewhere;
 		if (opened && rows_is_file(file, place, &rows->facts))
 			return opened;
 		eh2sframe_close(opened);

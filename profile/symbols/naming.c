@@ -332,33 +332,6 @@ static bool naming_frame(const struct profile *profile,
 	return true;
 }
 
-/* True if nothing but the names of its functions tells a file from another one that has its path by now. */
-static bool naming_is_nameless(
-    const struct profile *profile, const struct profile_frame *frame)
-{
-	return frame->kind == PROFILE_FRAME_FILE &&
-	       !profile->modules[frame->module].build_id_size;
-}
-
-/* True if the file of a group is such another one: the recording has other names for what was in it. */
-static bool naming_is_other(const struct profile *profile,
-    const struct naming_order *order, size_t n, const struct table *table)
-{
-	const struct symbol *symbol;
-	uint64_t address;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct profile_frame *frame = &profile->frames[order[i].frame];
-
-		if (frame->name && naming_is_nameless(profile, frame) &&
-		    naming_address(profile, frame, &address) &&
-		    (symbol = symbols_find(&table->symbols, address)) &&
-		    strcmp(symbol->name, frame->name) != 0)
-			return true;
-	}
-	return false;
-}
-
 /* True if a name of the group is missing: reading a table for nothing would take long. */
 static bool naming_is_wanted(
     const struct profile *profile, const struct naming_order *order, size_t n)
@@ -366,7 +339,7 @@ static bool naming_is_wanted(
 	for (size_t i = 0; i < n; i++)
 		if (!profile->frames[order[i].frame].name)
 			return true;
-	return naming_is_nameless(profile, &profile->frames[order->frame]);
+	return false;
 }
 
 static bool naming_table(const struct profile *profile,
@@ -429,9 +402,7 @@ static bool naming_of_group(const struct profile *profile,
 
 	if (wanted)
 		ok = naming_table(profile, options, first, here, &table, err);
-	if (naming_is_other(profile, order, n, &table))
-		table_free(&table);
-	else if (ok && wanted && (here || first->kind == PROFILE_FRAME_FILE))
+	if (ok && wanted && (here || first->kind == PROFILE_FRAME_FILE))
 		ok = naming_look_up(profile, options, order, n, naming, &addresses,
 		    &inlined, &answer, err);
 	for (size_t i = 0; ok && i < n; i++)

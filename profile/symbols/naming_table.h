@@ -39,7 +39,7 @@ ATTR_MUST_CHECK bool table_read_file(struct table *table, struct err *err);
 /* Reads the starts of functions in .eh_frame of the module that was read, once. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_starts(struct table *table, struct err *err);
 
-/* Reads /proc/kallsyms, which is path. No names when _text is not at begin: it shows no addresses, or the kernel was started again, elsewhere.
+/* Reads /proc/kallsyms, which is path. No names when it shows no addresses, or _text is not at begin, which is 0 or where it was in the recording: the kernel was started again.
  * ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_kernel(
     const char *path, uint64_t begin, struct table *table, struct err *err);

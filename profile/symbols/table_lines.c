@@ -34,7 +34,7 @@ bool table_read_kernel(
 			return err_set_nomem(err);
 	}
 	symbols_sort(&table->symbols);
-	if (!same)
+	if (!same && begin)
 		table_free(table);
 	return true;
 }

@@ -74,18 +74,6 @@ def names(symbols, build_id):
         check(got == wanted, what, got)
 
 
-def without_a_build_id(symbols):
-    """Nothing but the names of its functions tells if the file is the one that was recorded."""
-    must("objcopy", "--remove-section=.note.gnu.build-id", "prog", "bare")
-    for what, name, wanted in (("the same", TOTAL, "prog;main;shop::cart::total(int);plain"), ("another one", "sum", "prog;main;sum;[bare]")):
-        rec = Recording()
-        module = rec.module(os.path.realpath("bare"))
-        rec.sample(rec.thread(7, 7, "prog"), [rec.frame(FILE, symbols["main"] + 4, module, name="main"), rec.frame(
-            FILE, symbols[TOTAL] + 4, module, name=name), rec.frame(FILE, symbols["plain"], module, flags=EXACT)])
-        got = folded(FOLD, rec.write(WRITER, "bare.rec"))
-        check(got == {wanted: 1}, f"a file without a build-id that is {what} by the names that were recorded", got)
-
-
 def entries_of_plts(symbols, build_id):
     """They are named beside a separate debug file, which has no code, and have readable names."""
     entry = int(re.search(r"^0*(\w+) <__cxa_finalize@plt>:", must("objdump", "-d", "prog"), re.M)[1], 16)
@@ -410,7 +398,6 @@ def main():
     try:
         symbols, build_id = build()
         names(symbols, build_id)
-        without_a_build_id(symbols)
         entries_of_plts(symbols, build_id)
         starts_of_functions()
         versions()

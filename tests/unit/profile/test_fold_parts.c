@@ -63,14 +63,14 @@ static const char *name_at(const struct table *table, uint64_t address)
 	return symbol ? symbol->name : "";
 }
 
-static void kernel_read(const char *text, struct table *table)
+static void kernel_read(const char *text, uint64_t begin, struct table *table)
 {
 	char path[] = "/tmp/kallsyms-XXXXXX";
 	int fd = mkstemp(path);
 	struct err err = {0};
 
 	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	ck_assert(table_read_kernel(path, UINT64_C(0xffffffff81000000), table, &err));
+	ck_assert(table_read_kernel(path, begin, table, &err));
 	close(fd);
 	unlink(path);
 }
@@ -82,16 +82,21 @@ UNIT(kernel)
 	    "ffffffff81000200 D data\nffffffff81000300\nffffffff81000400 T\n";
 	static const char hidden[] =
 	    "0000000000000000 T _text\n0000000000000000 t do_it\n";
+	const uint64_t begin = UINT64_C(0xffffffff81000000);
 	struct table table = {0};
 
-	kernel_read(text, &table);
+	kernel_read(text, 0, &table);
+	ck_assert_uint_eq(table.symbols.n, 2);
+	table_free(&table);
+	kernel_read(text, begin, &table);
 	ck_assert_uint_eq(table.symbols.n, 2);
 	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff810000ff)), "_text");
 	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff81000123)), "do_it");
 	table_free(&table);
-	kernel_read("ffffffff91000000 T _text\nffffffff91000100 t do_it\n", &table);
+	kernel_read(
+	    "ffffffff91000000 T _text\nffffffff91000100 t do_it\n", begin, &table);
 	ck_assert_uint_eq(table.symbols.n, 0);
-	kernel_read(hidden, &table);
+	kernel_read(hidden, begin, &table);
 	ck_assert_uint_eq(table.symbols.n, 0);
 	table_free(&table);
 }
