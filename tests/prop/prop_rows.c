@@ -68,11 +68,34 @@ static void must(bool ok, const char *what, const struct err *err)
 
 /* ---- the truth ---- */
 
+/* Rules that depend on the PC are the same again after so many. */
+enum { PERIOD = 256 };
+
+/* True if the CFA was elsewhere than at the entry before pc, which is in segment i, since SP has a rule. */
+static bool has_moved(
+    const struct program *p, const struct program_fde *fde, size_t i, uint64_t pc)
+{
+	const struct program_seg *segs = &p->segs[fde->first_seg];
+	uint64_t end = pc;
+
+	for (;; i--) {
+		for (uint64_t at = segs[i].pc; at < end && at - segs[i].pc < PERIOD; at++)
+			if (!truth_is_at_entry(p->machine, &segs[i].state, at))
+				return true;
+		/* Of several at one PC the last one holds. */
+		end = segs[i].pc;
+		while (i > 0 && segs[i - 1].pc == end)
+			i--;
+		if (i == 0 || segs[i - 1].state.sp.how == TRUTH_NO_RULE)
+			return false;
+	}
+}
+
 /* Returns the rules at pc, by walking over everything that was made up; *fde is the one that has them. */
 static struct truth_answer wanted_at(
     const struct program *p, uint64_t pc, const struct program_fde **fde)
 {
-	struct truth_target target = {p->machine, run.version, false};
+	struct truth_target target = {p->machine, run.version, false, false};
 	const struct program_fde *speaker = NULL;
 	const struct program_seg *seg;
 
@@ -93,6 +116,9 @@ static struct truth_answer wanted_at(
 	for (size_t i = 1; i < speaker->n_segs; i++)
 		if (p->segs[speaker->first_seg + i].pc <= pc)
 			seg = &p->segs[speaker->first_seg + i];
+	target.moved =
+	    p->machine->sp_saved &&
+	    has_moved(p, speaker, (size_t)(seg - &p->segs[speaker->first_seg]), pc);
 	return truth_answer_at(&target, &seg->state, pc);
 }
 

@@ -77,9 +77,18 @@ static bool truth_place_at(
 	return place->reg <= 31;
 }
 
+bool truth_is_at_entry(
+    const struct truth_machine *machine, const struct truth_state *state, uint64_t pc)
+{
+	struct truth_place cfa;
+
+	return truth_place_at(&state->cfa, pc, &cfa) && cfa.kind == TRUTH_VALUE &&
+	       cfa.reg == machine->sp && cfa.off == -machine->sp_off;
+}
+
 /*
  * The caller's SP is the CFA, or as far from it as the ABI says: no rule, that rule, or
- * the very rule of the CFA; or it is what a callee saved of it.
+ * the very rule of the CFA; or it is what a callee saved of it, unless the CFA says that SP is back.
  */
 static bool truth_sp_is_cfa(const struct truth_target *target,
     const struct truth_state *state, uint64_t pc, const struct truth_place *cfa)
@@ -92,7 +101,8 @@ static bool truth_sp_is_cfa(const struct truth_target *target,
 		return true;
 	if (rule->how == TRUTH_IS && rule->base == TRUTH_CFA)
 		return truth_off(rule, pc) == machine->sp_off;
-	if (machine->sp_saved && !target->signal) {
+	if (machine->sp_saved && !target->signal &&
+	    !(target->moved && truth_is_at_entry(machine, state, pc))) {
 		if (rule->how == TRUTH_SAVED_AT && rule->base == TRUTH_CFA)
 			return true;
 		if (rule->how == TRUTH_IS && rule->base == TRUTH_REG &&

@@ -88,7 +88,12 @@ struct truth_target {
 	const struct truth_machine *machine;
 	unsigned int version;
 	bool signal;
+	bool moved; /* the CFA had another place since SP has a rule */
 };
+
+/* True if the CFA is at pc where a call leaves it. */
+bool truth_is_at_entry(
+    const struct truth_machine *machine, const struct truth_state *state, uint64_t pc);
 
 struct truth_answer truth_answer_at(
     const struct truth_target *target, const struct truth_state *state, uint64_t pc);
