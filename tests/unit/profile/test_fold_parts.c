@@ -96,6 +96,8 @@ UNIT(kernel)
 	kernel_read(
 	    "ffffffff91000000 T _text\nffffffff91000100 t do_it\n", begin, &table);
 	ck_assert_uint_eq(table.symbols.n, 0);
+	kernel_read(hidden, 0, &table);
+	ck_assert_uint_eq(table.symbols.n, 0);
 	kernel_read(hidden, begin, &table);
 	ck_assert_uint_eq(table.symbols.n, 0);
 	table_free(&table);
