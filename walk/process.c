@@ -99,7 +99,8 @@ static void let_others_run(unsigned int *times)
 		sched_yield();
 	else
 		/* libc's function ends a thread that is cancelled. */
-		syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 50000}, NULL);
+		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0,
+		    &(struct timespec){.tv_nsec = 50000}, NULL);
 }
 
 /*

@@ -33,7 +33,9 @@ READ_BY = {"tests/distributions": "distributions-.*|whole_root.*|old_kernel|glib
            "tests/code/contradictions.py": "contradictions", "tests/code/contradictions.tsv": "contradictions",
            "tests/fuzz/fuzz_names.c": "fuzz_names.*|release", "tests/tiers/long.py": "release",
            "tests/oracle/rules_witness.c": "rules-.*|release",
-           "tests/packaging/real_packages": "real_packages|real_rpms|release"}
+           "tests/packaging/real_packages": "real_packages|real_rpms|release",
+           # The converter does not have the walker in it.
+           "walk": rf"flip.*|fuzz_(model|walk).*|(?!{CONVERTER.pattern}).*", "tests/walk": rf"(?!{CONVERTER.pattern}).*"}
 HEAD = "test\tpassed at\ton\tseconds\tlast run\n"
 
 
