@@ -32,8 +32,8 @@ struct newfile_watch {
 
 /* All names of a file that is replaced in its place, whatever has that by now: they stay links of each other. */
 struct newfile_names {
-	uint32_t
-	    n; /* the first one is the path that the new file is made for, without links */
+	/* The first one is the path that the new file is made for, without links. */
+	uint32_t n;
 	/* Opens the directory of name k, which is closed after use, and gives the name in it. -1 with *err. NULL: there is one name. */
 	int (*open)(void *context, uint32_t k, const char **base, struct err *err);
 	void *context;

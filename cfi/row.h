@@ -69,7 +69,10 @@ struct cfi_row {
 	bool cfa_moved; /* the CFA had another rule in the FDE since SP has one */
 };
 
-/* Sets what a row has of the one before it in its FDE. */
+/*
+ * Sets what a row has of the one before it in its FDE. Where a row without a rule for SP lies between, SP was saved anew, as in a
+ * second prologue; a state that is restored to the same is not told from that.
+ */
 static inline void cfi_row_follow(struct cfi_row *row, const struct cfi_row *before)
 {
 	row->cfa_moved = before->sp.kind != CFI_UNSPECIFIED &&

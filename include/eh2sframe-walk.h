@@ -19,15 +19,15 @@
  *   tables wait for its end. A thread that changes them is cancelled only behind that.
  * - eh2sframe_walk_refresh, _add and _remove wait for each other by a lock. The library
  *   never waits for dlopen(3) or dlclose(3) while it has the lock, so constructors and
- *   destructors of files may call all functions; but with keep_loaded a destructor may not refresh,
- *   because its file goes away all the same. A callback of dl_iterate_phdr(3) may not call
- *   these three, eh2sframe_walk_init, or fork(2).
- * - fork(2) waits for that lock, too, and the child may use all functions, except that one which
- *   refreshes needs the loader: with glibc, a child of a thread that forked while another one used
- *   dlopen(3), dlclose(3) or dl_iterate_phdr(3) can wait for ever. In handlers of pthread_atfork(3) these three
- *   change nothing. A signal handler
- *   calls _Fork(3) instead. After _Fork the child may walk, but not refresh, add
- *   or remove; nor may it walk after vfork(2), whose child has this process's memory.
+ *   destructors of files may call all functions. But with keep_loaded a destructor may not
+ *   refresh, because its file goes away all the same. A callback of dl_iterate_phdr(3) may not
+ *   call these three, eh2sframe_walk_init, or fork(2).
+ * - fork(2) waits for that lock, too, and the child may use all functions. But a refresh needs the
+ *   loader: with glibc, the child of a thread that forked while another one used dlopen(3),
+ *   dlclose(3) or dl_iterate_phdr(3) can wait for ever. In handlers of pthread_atfork(3) these
+ *   three change nothing. A signal handler calls _Fork(3) instead. After _Fork the child may walk,
+ *   but not refresh, add or remove. After vfork(2) it may not walk either, because it has this
+ *   process's memory.
  * - Members named reserved are 0. Later versions give them a meaning, and 0 is what is
  *   done now.
  * - Sizes and offsets are bytes. Addresses are those of the walked program as it runs.

@@ -95,12 +95,13 @@ const struct walk_range *walk_table_find(const struct walk_table *table, uint64_
 /* Lets others go on, after a while also those of a lower priority. */
 static void let_others_run(unsigned int *times)
 {
+	const struct timespec pause = {.tv_nsec = 50000};
+
+	/* libc's function would end a thread that is cancelled. */
 	if (++*times < 100)
 		sched_yield();
 	else
-		/* libc's function ends a thread that is cancelled. */
-		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0,
-		    &(struct timespec){.tv_nsec = 50000}, NULL);
+		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
 }
 
 /*

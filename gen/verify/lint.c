@@ -280,7 +280,7 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 		else if (f->start >= run->highest)
 			lint_return(run, f->start);
 	}
-	/* Where functions take turns, the filler behind one would be looked at again and again. */
+	/* Looks once at the filler behind functions that take turns. */
 	if (f->start + f->size > run->highest)
 		run->highest = f->start + f->size;
 	run->last = *f;

@@ -92,7 +92,7 @@ static inline bool meaning_ra(
 /*
  * True if CFI's rule for SP gives the caller's SP as the row's reader computes it: from
  * the CFA, or by the same expression of the same registers as the CFA, or from wherever a
- * callee saved the SP that it was called with; but what is saved is not SP, as a CFA says that is what SP was again.
+ * callee saved the SP that it was called with. A CFA that came back to SP says that SP is back, so a saved one contradicts it.
  */
 static inline bool meaning_sp_is_cfa(
     const struct target *target, const struct cfi_row *cfi)

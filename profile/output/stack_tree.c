@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+
 /* A node that is put into its order. */
 struct tree_raw {
 	uint32_t parent, function;

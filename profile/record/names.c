@@ -7,8 +7,10 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* For all processes: a compiler that never stops must not fill the memory. A frame and a process, which has an open folder, cost so many bytes. */
-enum { NAMES_ROOM = 128 << 20, NAMES_FRAME = 128, NAMES_PROCESS = NAMES_ROOM / 512 };
+/* For all processes: a compiler that never stops must not fill the memory. It is room for a million frames, 512 processes, which have an open
+ * folder each, or 32 MiB of names, which is all that a recording takes (perfdata_put_name). */
+enum { NAMES_ROOM = 128 << 20 };
+enum { NAMES_FRAME = NAMES_ROOM >> 20, NAMES_PROCESS = NAMES_ROOM / 512, NAMES_BYTE = 4 };
 /* Others than one's own can have a half of this, and each of them an eighth, or more while they all have a quarter. So none takes the names of all. */
 enum { NAMES_ALL_OTHERS = 2, NAMES_MANY = 4, NAMES_EACH = 8 };
 /* So long the end of a recording may wait for names, in ns. */
@@ -71,7 +73,7 @@ static bool names_is_new(
 static void names_put(struct names *names, const struct owner *owner,
     const struct names_seen *seen, const char *name)
 {
-	if (!names_take(names, owner, strlen(name) + 1) ||
+	if (!names_take(names, owner, NAMES_BYTE * (strlen(name) + 1)) ||
 	    !perfdata_put_name(names->writer, seen->pid, seen->key, name))
 		names->n_left_out++;
 }

@@ -37,8 +37,8 @@ struct names {
 	size_t n, cap, n_processes, cap_processes;
 	struct slots noted; /* frames that came: the halves of a hash of each */
 	size_t n_noted;
-	uint64_t all, others,
-	    parts[OWNERS];   /* room in bytes that is taken, by all or by an owner */
+	/* Room that is taken, by all or by an owner. */
+	uint64_t all, others, parts[OWNERS];
 	uint64_t n_left_out; /* frames that there was no room for */
 	struct spent spent;  /* by what compilers wrote */
 };

@@ -48,8 +48,8 @@ struct space {
 	uint32_t generation; /* another number after each change, and in each process */
 	uint32_t used;	     /* when, by the clock of all */
 	uint32_t n_added;    /* mappings of files */
-	uint32_t
-	    program; /* tells those that begin in it, and in processes that had its number before, apart */
+	/* Tells programs that begin in it, and in processes that had its number before, apart. */
+	uint32_t program;
 	struct owner owner;	      /* its own, or that of who made it */
 	bool owner_read;	      /* since it began, or another program began in it */
 	const struct space_map *last; /* that was found, or NULL */

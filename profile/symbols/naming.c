@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "base/plain.h"
@@ -332,6 +334,23 @@ static bool naming_frame(const struct profile *profile,
 	return true;
 }
 
+/* True if addresses of the kernel and numbers of processes still mean what they meant. */
+static bool naming_is_here(const struct profile *profile)
+{
+	struct timespec now, up;
+	struct utsname name;
+	int64_t booted;
+
+	if (uname(&name) < 0 || strcmp(name.release, profile->info.release) != 0 ||
+	    strcmp(name.nodename, profile->info.host) != 0 ||
+	    clock_gettime(CLOCK_REALTIME, &now) < 0 ||
+	    clock_gettime(CLOCK_BOOTTIME, &up) < 0)
+		return false;
+	booted = (int64_t)now.tv_sec - (int64_t)up.tv_sec;
+	/* Clocks are set at times. A few seconds do not matter to who starts a recording. */
+	return (int64_t)profile->info.start + 5 >= booted;
+}
+
 /* True if a name of the group is missing: reading a table for nothing would take long. */
 static bool naming_is_wanted(
     const struct profile *profile, const struct naming_order *order, size_t n)
@@ -420,7 +439,7 @@ static bool naming_groups(const struct profile *profile,
     const struct naming_options *options, const struct naming_order *order,
     struct naming *naming, struct err *err)
 {
-	bool here = table_is_here(profile), ok = true;
+	bool here = naming_is_here(profile), ok = true;
 
 	for (size_t i = 0, end; ok && i < profile->n_frames; i = end) {
 		for (end = i;

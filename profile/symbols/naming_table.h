@@ -44,9 +44,6 @@ ATTR_MUST_CHECK bool table_read_starts(struct table *table, struct err *err);
 ATTR_MUST_CHECK bool table_read_kernel(
     const char *path, uint64_t begin, struct table *table, struct err *err);
 
-/* True if addresses of the kernel and numbers of processes still mean what they meant. */
-bool table_is_here(const struct profile *profile);
-
 /* Asks for the names of addresses of a process in no file (jit_ask), and adds the time to ns. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_ask(uint32_t pid, const uint64_t *addresses, size_t n,
     uint64_t *ns, struct apart_answer *answer, struct err *err);

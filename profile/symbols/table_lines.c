@@ -2,8 +2,6 @@
 /* Names that are text: the kernel's, and those of compilers at run time. */
 #include <elf.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 
 #include "base/names/lines.h"
 #include "profile/owner.h"
@@ -37,22 +35,6 @@ bool table_read_kernel(
 	if (!same && begin)
 		table_free(table);
 	return true;
-}
-
-bool table_is_here(const struct profile *profile)
-{
-	struct timespec now, up;
-	struct utsname name;
-	int64_t booted;
-
-	if (uname(&name) < 0 || strcmp(name.release, profile->info.release) != 0 ||
-	    strcmp(name.nodename, profile->info.host) != 0 ||
-	    clock_gettime(CLOCK_REALTIME, &now) < 0 ||
-	    clock_gettime(CLOCK_BOOTTIME, &up) < 0)
-		return false;
-	booted = (int64_t)now.tv_sec - (int64_t)up.tv_sec;
-	/* Clocks are set at times. A few seconds do not matter to who starts a recording. */
-	return (int64_t)profile->info.start + 5 >= booted;
 }
 
 bool table_ask(uint32_t pid, const uint64_t *addresses, size_t n, uint64_t *ns,

@@ -82,7 +82,7 @@ static bool has_moved(
 		for (uint64_t at = segs[i].pc; at < end && at - segs[i].pc < PERIOD; at++)
 			if (!truth_is_at_entry(p->machine, &segs[i].state, at))
 				return true;
-		/* Of several at one PC the last one holds. */
+		/* The last one of several at one PC holds. */
 		end = segs[i].pc;
 		while (i > 0 && segs[i - 1].pc == end)
 			i--;
