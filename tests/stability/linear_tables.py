@@ -442,6 +442,16 @@ def shared_rows(n):
     return elf.done()
 
 
+def in_turns(n):
+    """A function that ends in a call and one behind much filler, again and again, as if they were sorted."""
+    elf = Elf()
+    start = elf.text(b"\xe8\xfb\xff\xff\xff" + NOP * 16 * n + RET)
+    at = len(elf.body) + -len(elf.body) % 8
+    data = sframe([(start - at, 5, 0, 1), (start - at + 5 + 16 * n, 1, 0, 1)] * n, 2 * n, bytes([0, 3, 8]))
+    elf.section(".sframe", SFRAME, ALLOC, elf.add(data, 8), len(data))
+    return elf.done()
+
+
 def long_rows(n):
     """As many functions as there are rows, each with all of them."""
     elf = Elf()
@@ -548,6 +558,7 @@ TABLES = {
     "names of relocations": (16000, long_names, {"check": CHECK, "derive": DERIVE}),
     "shared rows": (16000, shared_rows, SFRAMES),
     "rows of all functions": (4000, long_rows, SFRAMES),
+    "functions in turns": (4000, in_turns, {"lint": LINT}),
     "objects: sections": (8000, object_file, {"convert": ["convert", "--format=2", "-q", "-j1", "in", "out"], "report": REPORT,
         "check": CHECK, "one each": ["convert", "--format=2", "--object-sections=text", "-q", "-j1", "in", "out"]}),
     "objects: writable code": (8000, alternating, {"check": CHECK}),

@@ -72,9 +72,10 @@ def phdr(kind, off, fmt, *values):
     return edit
 
 
-def under(data, at, size):
-    """A second PT_LOAD lies on the section. The section is where it is in the file."""
-    phdr(6, 0, "IIQQQQQQ", 1, 4, 0, at, at, size, size, 0x1000)(data, at, size)
+def over(data, at, size):
+    """The page of the section gets other bytes by a second PT_LOAD, of its last 8. The section is where it is in the file."""
+    end = (at | 0xFFF) - 7
+    phdr(0x6474E551, 0, "IIQQQQQQ", 1, 4, 0x1000 + end % 0x1000, end, end, 8, 8, 0x1000)(data, at, size)
 
 
 def executable(data, at, size):
@@ -209,7 +210,7 @@ BREACHES = [
     ("row-count", 3, put(FDE + 8, "I", 1)),
     ("row-shared", "2 shared", other_order),
     ("one-segment", 3, no_load),
-    ("one-segment", 2, under),
+    ("one-segment", 3, over),
     ("phdr", 2, phdr_type),
     ("phdr", 3, phdr(0x6474E554, 40, "Q", 8)),
     ("phdr", 2, phdr(0x6474E554, 8, "Q", 0)),
@@ -394,6 +395,34 @@ def check_loaded(files, work):
               said.stdout + said.stderr)
 
 
+def check_loaded_plt(work):
+    """Rows of a PLT without CFI are those of the bytes that run."""
+    source, path, out = os.path.join(work, "plt.c"), os.path.join(work, "plt"), os.path.join(work, "plt.out")
+    with open(source, "w", encoding="ascii") as file:
+        file.write('#include <stdio.h>\nint main(void) { return puts("") < 0; }\n')
+    made = run("gcc", "-fuse-ld=bfd", "-Wl,-z,lazy,--no-ld-generated-unwind-info", "-fcf-protection=none", "-o", path, source)
+
+    def by_template():
+        """Bytes of code, of which .plt.got has some."""
+        said = run(tool, "--format=3", path, out)
+        found = re.search(r"(\d+) from a PLT template", said.stdout)
+        return int(found[1]) if found and said.returncode == 0 else -1, made.stderr + said.stdout + said.stderr
+    before, words = by_template()
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    at, size = sections(path)[".plt"].offset, sections(path)[".plt"].size
+    table, n = struct.unpack_from("<Q", data, 0x28)[0], struct.unpack_from("<H", data, 0x3C)[0]
+    for i in range(n):
+        if struct.unpack_from("<Q", data, table + 64 * i + 24)[0] == at:
+            struct.pack_into("<Q", data, table + 64 * i + 24, len(data))
+    data += data[at:at + size]
+    data[at:at + 4] = b"\x55\x48\x89\xe5"
+    with open(path, "wb") as file:
+        file.write(data)
+    after, more = by_template()
+    check(before - after == size > 0 and after >= 0, "rows of a PLT need the bytes that are loaded", (words, more))
+
+
 def check_two_segments(work):
     """Code in two executable segments is converted all the same, and said not to be validated."""
     source, linked = os.path.join(work, "far.c"), os.path.join(work, "far")
@@ -477,6 +506,7 @@ def main():
         check_breaches(files, work)
         check_words(files, work)
         check_loaded(files, work)
+        check_loaded_plt(work)
         check_two_segments(work)
         check_for(plain, work)
         check(run(tool, "lint", plain).returncode == 6, "no section: nothing to do")

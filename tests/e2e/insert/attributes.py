@@ -73,6 +73,16 @@ def owners():
     os.chmod("in", 0o755)
     made = as_nobody("./tool", "-q", "in", "open/out")
     check(made.returncode == 0 and of("open/out") == "755 65534:65534", "an owner that is not ours to give", f"{made}")
+    os.unlink("open/out")
+    os.chmod("in", 0o444)
+    try:
+        os.setxattr("in", "user.test", b"x")
+    except OSError as error:
+        skip("an attribute of a file that nobody may write", str(error))
+        return
+    made = as_nobody("./tool", "-q", "in", "open/out")
+    check(made.returncode == 0 and of("open/out") == "444 65534:65534" and os.listxattr("open/out") == ["user.test"],
+          "an attribute of a file that nobody may write", f"{made}")
 
 
 def attributes():

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* profile/stacks/: the rows of a mapped file. It can be replaced. */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -267,6 +268,14 @@ UNIT(rows_sparse)
 	unlink(path);
 }
 
+/* The public name of two, which is what other tools show, too. */
+int __file_rows_twice(int n);
+int file_rows_twice(int n) __attribute__((alias("__file_rows_twice")));
+__attribute__((noipa)) int __file_rows_twice(int n)
+{
+	return n * 2;
+}
+
 /* In a process of its own, a file has the same rows. The names come with them where it is elsewhere. */
 UNIT(apart_as_here)
 {
@@ -275,7 +284,9 @@ UNIT(apart_as_here)
 	    .path = unit_path(), .pid = (uint32_t)getpid(), .live = true};
 	struct rows_place places[ROWS_PLACES];
 	struct rows here = {0}, apart = {0};
+	const struct symbol *twice;
 	struct spent_work work;
+	Dl_info info;
 
 	ck_assert(rows_places_open_own(&file, places));
 	ck_assert_msg(rows_make_here(&file, places, &here, &err), "%s", err.text);
@@ -296,6 +307,11 @@ UNIT(apart_as_here)
 		places[i].is_elsewhere = true;
 	ck_assert_msg(rows_make_here(&file, places, &here, &err), "%s", err.text);
 	ck_assert_uint_gt(here.symbols.n, 10);
+	ck_assert_int_ne(dladdr((void *)(uintptr_t)file_rows_twice, &info), 0);
+	twice = symbols_find(&here.symbols,
+	    (uint64_t)(uintptr_t)file_rows_twice - (uint64_t)(uintptr_t)info.dli_fbase);
+	ck_assert_ptr_nonnull(twice);
+	ck_assert_str_eq(twice->name, "file_rows_twice");
 	rows_free(&here);
 	rows_places_close(places);
 }

@@ -81,6 +81,9 @@ UNIT(stats_and_limit)
 	model.funcs[1].rep_size = 1;
 	model.funcs[1].size = UINT32_MAX;
 	ck_assert_int_eq(fixture_refused(&model, &options, "functions"), ERR_LIMIT);
+	/* A hostile file says with a few bytes what has room in an index, but takes gigabytes. */
+	model.funcs[1].size = 2 << 20;
+	ck_assert_int_eq(fixture_refused(&model, &options, "functions"), ERR_LIMIT);
 	sf_section_deinit(&model);
 }
 
