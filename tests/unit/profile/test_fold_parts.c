@@ -98,6 +98,7 @@ UNIT(kernel)
 	ck_assert_uint_eq(table.symbols.n, 0);
 	kernel_read(hidden, 0, &table);
 	ck_assert_uint_eq(table.symbols.n, 0);
+	table_free(&table);
 	kernel_read(hidden, begin, &table);
 	ck_assert_uint_eq(table.symbols.n, 0);
 	table_free(&table);
