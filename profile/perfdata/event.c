@@ -305,75 +305,59 @@ size_t event_copy(
 	return n;
 }
 
-/* A record on its way. */
-struct event_maker {
-	uint8_t *to;
-	size_t n;
-};
-
-static void event_put(struct event_maker *maker, const void *bytes, size_t size)
+/* Puts the text behind the n bytes of a record that are there, n a multiple of 8, and the end behind that. Returns the size. */
+static size_t event_finish(uint8_t *to, size_t n, const struct event *event)
 {
-	memcpy(maker->to + maker->n, bytes, size);
-	maker->n += size;
-}
+	const struct {
+		uint32_t pid, tid;
+		uint64_t time, cpu;
+	} end = {event->pid, event->tid, event->time, 0};
+	const size_t length = strnlen(event->text, EVENT_MAX_SIZE / 2);
+	const size_t padded = (length + sizeof(uint64_t)) & ~(sizeof(uint64_t) - 1);
+	const uint16_t size = (uint16_t)(n + padded + sizeof(end));
 
-static void event_put_who(struct event_maker *maker, const struct event *event)
-{
-	event_put(maker, &event->pid, sizeof(event->pid));
-	event_put(maker, &event->tid, sizeof(event->tid));
-}
-
-/* The text, in words of 8 bytes, and the end; then the header is complete. */
-static size_t event_finish(
-    struct event_maker *maker, const struct event *event, struct perf_event_header header)
-{
-	const uint64_t zeros = 0;
-
-	event_put(maker, event->text, strnlen(event->text, EVENT_MAX_SIZE / 2));
-	event_put(maker, &zeros, 8 - maker->n % 8);
-	event_put_who(maker, event);
-	event_put(maker, &event->time, sizeof(event->time));
-	event_put(maker, &zeros, sizeof(zeros)); /* the processor */
-	header.size = (uint16_t)maker->n;
-	memcpy(maker->to, &header, sizeof(header));
-	return maker->n;
+	memset(to + n, 0, padded);
+	memcpy(to + n, event->text, length);
+	memcpy(to + n + padded, &end, sizeof(end));
+	memcpy(to + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	return size;
 }
 
 size_t event_make_map(uint8_t *to, const struct event *event)
 {
-	struct event_maker maker = {to, EVENT_HEADER_SIZE};
-	struct perf_event_header header = {
-	    .type = PERF_RECORD_MMAP2, .misc = (uint16_t)event->cpu_mode};
-	/* Read and execute, private. */
-	const uint32_t protection[2] = {event->data ? 1 : 5, 2};
-	uint8_t id[24] = {0};
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t start, size, offset;
+		uint8_t id[24];
+		uint32_t protection[2];
+	} map = {{.type = PERF_RECORD_MMAP2, .misc = (uint16_t)event->cpu_mode},
+	    event->pid, event->tid, event->start, event->size, event->offset, {0},
+	    /* Read and execute, private. */
+	    {event->data ? 1 : 5, 2}};
 
 	if (event->data)
-		header.misc |= PERF_RECORD_MISC_MMAP_DATA;
+		map.header.misc |= PERF_RECORD_MISC_MMAP_DATA;
 	if (event->build_id_known) {
-		header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-		id[0] = (uint8_t)event->build_id_size;
-		memcpy(id + 4, event->build_id, event->build_id_size);
+		map.header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+		map.id[0] = (uint8_t)event->build_id_size;
+		memcpy(map.id + 4, event->build_id, event->build_id_size);
 	} else {
-		memcpy(id, &event->major, 4);
-		memcpy(id + 4, &event->minor, 4);
-		memcpy(id + 8, &event->inode, 8);
+		memcpy(map.id, &event->major, 4);
+		memcpy(map.id + 4, &event->minor, 4);
+		memcpy(map.id + 8, &event->inode, 8);
 	}
-	event_put_who(&maker, event);
-	event_put(&maker, &event->start, sizeof(event->start));
-	event_put(&maker, &event->size, sizeof(event->size));
-	event_put(&maker, &event->offset, sizeof(event->offset));
-	event_put(&maker, id, sizeof(id));
-	event_put(&maker, protection, sizeof(protection));
-	return event_finish(&maker, event, header);
+	memcpy(to, &map, sizeof(map));
+	return event_finish(to, sizeof(map), event);
 }
 
 size_t event_make_comm(uint8_t *to, const struct event *event)
 {
-	struct event_maker maker = {to, EVENT_HEADER_SIZE};
-	const struct perf_event_header header = {.type = PERF_RECORD_COMM,
-	    .misc = event->exec ? PERF_RECORD_MISC_COMM_EXEC : 0};
+	const struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+	} comm = {{.type = PERF_RECORD_COMM}, event->pid, event->tid};
 
-	event_put_who(&maker, event);
-	return event_finish(&maker, event, header);
+	memcpy(to, &comm, sizeof(comm));
+	return event_finish(to, sizeof(comm), event);
 }
