@@ -96,36 +96,11 @@ static void event_read_fixed(
 	event->weight = has & PERF_SAMPLE_PERIOD ? rd_u64(rd) : 0;
 }
 
-static void event_read_registers(
-    struct rd *rd, const struct event_layout *layout, struct event *event)
-{
-	event->abi = rd_u64(rd);
-	if (event->abi == PERF_SAMPLE_REGS_ABI_NONE)
-		return;
-	event->registers =
-	    event_skip(rd, (uint64_t)__builtin_popcountll(layout->registers), 8);
-	event->register_mask = layout->registers;
-}
-
-static bool event_read_stack(struct rd *rd, struct event *event)
-{
-	uint64_t n;
-
-	event->stack_at = rd->pos;
-	n = rd_u64(rd);
-	event->stack = rd_skip(rd, n);
-	if (n) {
-		event->stack_size = rd_u64(rd);
-		if (event->stack_size > n)
-			return false;
-	}
-	return !rd->failed;
-}
-
 static bool event_read_sample(const uint8_t *bytes, size_t size,
     const struct event_layout *layout, struct event *event)
 {
 	const uint64_t has = layout->sample_type;
+	uint64_t room = 0;
 	struct rd rd;
 
 	event_init_rd(&rd, bytes, size);
@@ -144,10 +119,19 @@ static bool event_read_sample(const uint8_t *bytes, size_t size,
 	if (has & PERF_SAMPLE_BRANCH_STACK)
 		event_skip_branches(&rd, layout->branches);
 	if (has & PERF_SAMPLE_REGS_USER)
-		event_read_registers(&rd, layout, event);
-	if (has & PERF_SAMPLE_STACK_USER)
-		return event_read_stack(&rd, event);
-	return !rd.failed;
+		event->abi = rd_u64(&rd);
+	if (event->abi != PERF_SAMPLE_REGS_ABI_NONE) {
+		event->register_mask = layout->registers;
+		event->registers =
+		    event_skip(&rd, (uint64_t)__builtin_popcountll(layout->registers), 8);
+	}
+	if (has & PERF_SAMPLE_STACK_USER) {
+		event->stack_at = rd.pos;
+		room = rd_u64(&rd);
+		event->stack = rd_skip(&rd, room);
+		event->stack_size = room ? rd_u64(&rd) : 0;
+	}
+	return !rd.failed && event->stack_size <= room;
 }
 
 static bool event_read_map(
