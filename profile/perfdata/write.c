@@ -20,17 +20,15 @@ static bool write_flush(struct perfdata_writer *writer, struct err *err)
 
 	if (wr->failed)
 		return err_set_nomem(err);
-	if (!newfile_write_at(
-		writer->fd, wr->data, wr->size, writer->size - wr->size, err))
+	if (!newfile_write_at(writer->fd, wr->data, wr->size, writer->written, err))
 		return false;
+	writer->written += wr->size;
 	wr->size = 0;
 	return true;
 }
 
-/* Since start bytes were in the buffer, more came. */
-static bool write_added(struct perfdata_writer *writer, size_t start, struct err *err)
+static bool write_added(struct perfdata_writer *writer, struct err *err)
 {
-	writer->size += writer->wr.size - start;
 	return writer->wr.size < WRITE_SIZE || write_flush(writer, err);
 }
 
@@ -67,20 +65,17 @@ bool perfdata_begin(struct perfdata_writer *writer, int fd,
 		writer->attr.sample_stack_user = 0;
 		writer->attr.exclude_callchain_user = 0;
 	}
-	writer->size = sizeof(struct perfdata_header);
+	writer->written = sizeof(struct perfdata_header);
 	wr_bytes(&writer->wr, &writer->attr, sizeof(writer->attr));
 	wr_bytes(&writer->wr, &ids, sizeof(ids));
-	return write_header(writer, 0, none, err) && write_added(writer, 0, err) &&
-	       write_flush(writer, err);
+	return write_header(writer, 0, none, err) && write_flush(writer, err);
 }
 
 bool perfdata_put(
     struct perfdata_writer *writer, const uint8_t *bytes, size_t size, struct err *err)
 {
-	size_t start = writer->wr.size;
-
 	wr_bytes(&writer->wr, bytes, size);
-	return write_added(writer, start, err);
+	return write_added(writer, err);
 }
 
 /* Why the walk ended, and what kind of frame each is: format.h. */
@@ -149,7 +144,7 @@ bool perfdata_put_walked(struct perfdata_writer *writer, const struct event *eve
 	header.size = (uint16_t)(wr->size - start);
 	if (!wr->failed)
 		memcpy(wr->data + start, &header, sizeof(header));
-	return write_added(writer, start, err);
+	return write_added(writer, err);
 }
 
 /* A text with its size, as perf pads it. */
@@ -267,11 +262,12 @@ bool perfdata_end(
 	const uint64_t data = sizeof(struct perfdata_header) + sizeof(writer->attr) +
 			      sizeof(struct perfdata_section);
 	struct perfdata_section sections[N];
-	uint64_t data_size = writer->size - data, bits[4] = {0};
+	uint64_t data_size, bits[4] = {0};
 	struct wr *wr = &writer->wr;
 
 	if (!write_flush(writer, err))
 		return false;
+	data_size = writer->written - data;
 	wr_zeros(wr, sizeof(sections));
 	for (size_t i = 0; i < N; i++) {
 		size_t start = wr->size;
@@ -279,12 +275,11 @@ bool perfdata_end(
 		bits[FEATURES[i] / 64] |= UINT64_C(1) << FEATURES[i] % 64;
 		write_feature(writer, FEATURES[i], about, wr);
 		sections[i] =
-		    (struct perfdata_section){writer->size + start, wr->size - start};
+		    (struct perfdata_section){writer->written + start, wr->size - start};
 	}
 	if (wr->failed)
 		return err_set_nomem(err);
 	memcpy(wr->data, sections, sizeof(sections));
-	writer->size += wr->size;
 	return write_flush(writer, err) && write_header(writer, data_size, bits, err);
 }
 

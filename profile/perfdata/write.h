@@ -34,7 +34,7 @@ struct perfdata_writer {
 	struct wr wr;	     /* what is not written yet */
 	struct wr build_ids; /* of files, as records */
 	struct wr names, name_texts;
-	uint64_t size; /* bytes of the file, with those of wr */
+	uint64_t written; /* bytes of the file */
 };
 
 /*
