@@ -99,28 +99,16 @@ static void write_how(struct wr *wr, const struct perfdata_walked *walked)
 	wr_zeros(wr, padded - size);
 }
 
-/* How many words the kernel's part of the chain has, with its mark. */
-static size_t write_kernel_words(const struct event *event)
-{
-	size_t n = event->n_chain < WRITE_MAX_KERNEL ? event->n_chain : WRITE_MAX_KERNEL;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t word;
-
-		memcpy(&word, event->chain + 8 * i, sizeof(word));
-		if (word == (uint64_t)PERF_CONTEXT_USER)
-			return i;
-	}
-	return n;
-}
-
 bool perfdata_put_walked(struct perfdata_writer *writer, const struct event *event,
     const struct perfdata_walked *walked, struct err *err)
 {
 	struct perf_event_header header = {
 	    .type = PERF_RECORD_SAMPLE, .misc = (uint16_t)event->cpu_mode};
 	struct wr *wr = &writer->wr;
-	size_t start = wr->size, n_kernel = write_kernel_words(event);
+	const size_t start = wr->size;
+	/* The program's callers are not among them: perf_begin excludes them. */
+	const size_t n_kernel =
+	    event->n_chain < WRITE_MAX_KERNEL ? event->n_chain : WRITE_MAX_KERNEL;
 	/* A record has at most 64 KiB. */
 	size_t most = EVENT_MAX_SIZE / 9 - n_kernel - 16;
 	size_t n = walked->n < most ? walked->n : most;
