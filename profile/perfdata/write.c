@@ -154,16 +154,14 @@ void perfdata_put_build_id(struct perfdata_writer *writer, const char *path,
 	    .misc = PERF_RECORD_MISC_USER | PERFDATA_MISC_BUILD_ID_SIZE,
 	    .size = (uint16_t)(sizeof(header) + 28 + padded)};
 	struct wr *wr = &writer->build_ids;
+	uint8_t id[EVENT_MAX_BUILD_ID + 4] = {[EVENT_MAX_BUILD_ID] = (uint8_t)size};
 
 	if (size > EVENT_MAX_BUILD_ID || padded > 8192)
 		return;
+	memcpy(id, build_id, size);
 	wr_bytes(wr, &header, sizeof(header));
 	wr_u32(wr, UINT32_MAX);
-	wr_bytes(wr, build_id, size);
-	wr_zeros(wr, EVENT_MAX_BUILD_ID - size);
-	wr_u32(wr, 0);
-	if (!wr->failed)
-		wr->data[wr->size - 4] = (uint8_t)size;
+	wr_bytes(wr, id, sizeof(id));
 	wr_bytes(wr, path, n);
 	wr_zeros(wr, padded - n);
 }
@@ -183,30 +181,12 @@ bool perfdata_put_name(
 	return true;
 }
 
-static void write_command(struct wr *wr, char *const *command)
+static void write_feature(struct perfdata_writer *writer, unsigned int feature,
+    const struct perfdata_about *about)
 {
+	struct wr *wr = &writer->wr;
 	uint32_t n = 0;
 
-	while (command[n])
-		n++;
-	wr_u32(wr, n);
-	for (uint32_t i = 0; i < n; i++)
-		write_text(wr, command[i]);
-}
-
-static void write_event(
-    struct wr *wr, const struct perf_event_attr *attr, const char *name)
-{
-	wr_u32(wr, 1);
-	wr_u32(wr, sizeof(*attr));
-	wr_bytes(wr, attr, sizeof(*attr));
-	wr_u32(wr, 0);
-	write_text(wr, name);
-}
-
-static void write_feature(struct perfdata_writer *writer, unsigned int feature,
-    const struct perfdata_about *about, struct wr *wr)
-{
 	switch (feature) {
 	case PERFDATA_BUILD_ID:
 		wr_bytes(wr, writer->build_ids.data, writer->build_ids.size);
@@ -226,7 +206,11 @@ static void write_feature(struct perfdata_writer *writer, unsigned int feature,
 		wr_u32(wr, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 		break;
 	case PERFDATA_CMDLINE:
-		write_command(wr, about->command);
+		while (about->command[n])
+			n++;
+		wr_u32(wr, n);
+		for (uint32_t i = 0; i < n; i++)
+			write_text(wr, about->command[i]);
 		break;
 	case PERFDATA_NAMES:
 		wr_u64(wr, writer->names.size / sizeof(struct perfdata_names_entry));
@@ -235,7 +219,11 @@ static void write_feature(struct perfdata_writer *writer, unsigned int feature,
 		wr->failed |= writer->names.failed || writer->name_texts.failed;
 		break;
 	default:
-		write_event(wr, &writer->attr, about->event);
+		wr_u32(wr, 1);
+		wr_u32(wr, sizeof(writer->attr));
+		wr_bytes(wr, &writer->attr, sizeof(writer->attr));
+		wr_u32(wr, 0);
+		write_text(wr, about->event);
 		break;
 	}
 }
@@ -261,7 +249,7 @@ bool perfdata_end(
 		size_t start = wr->size;
 
 		bits[FEATURES[i] / 64] |= UINT64_C(1) << FEATURES[i] % 64;
-		write_feature(writer, FEATURES[i], about, wr);
+		write_feature(writer, FEATURES[i], about);
 		sections[i] =
 		    (struct perfdata_section){writer->written + start, wr->size - start};
 	}
