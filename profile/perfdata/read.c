@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/num.h"
 #include "base/regular.h"
 #include "base/search.h"
 #include "base/vec.h"
@@ -13,46 +14,32 @@
 /* Limits of one recording: its events, and their identifiers, one for each processor or thread. */
 enum { READ_MAX_ATTRS = 4096, READ_MAX_IDS = 1 << 24 };
 
-/* Fills the window. Nothing behind it is needed while records are not in their order. */
-static bool read_fill(
-    struct perfdata *perfdata, uint64_t offset, size_t n, struct err *err)
-{
-	struct perfdata_window *window = &perfdata->window;
-	bool follows = offset == window->at + window->size || offset == 0;
-	size_t want = follows ? PERFDATA_WINDOW : n;
-	ssize_t got;
-
-	if (!window->bytes) {
-		window->bytes = malloc(PERFDATA_WINDOW);
-		if (!window->bytes)
-			return err_set_nomem(err);
-	}
-	got = regular_read(perfdata->fd, window->bytes, want, offset);
-	window->at = offset;
-	window->size = got < 0 ? 0 : (size_t)got;
-	return got >= 0 || err_set_errno(err, "cannot read the recording");
-}
-
 const uint8_t *perfdata_bytes(
     struct perfdata *perfdata, uint64_t offset, size_t n, struct err *err)
 {
 	struct perfdata_window *window = &perfdata->window;
+	const uint64_t at =
+	    offset - window->at; /* wraps in front of it, beyond all sizes */
+	bool follows;
+	ssize_t got;
 
-	if (offset > perfdata->size || n > perfdata->size - offset)
+	if (!num_range_inside(offset, n, perfdata->size))
 		return NULL;
-	if (offset < window->at || offset - window->at > window->size ||
-	    n > window->size - (offset - window->at)) {
-		/* The rest of a whole window is part of what is read on. One of records out of their order holds no more than
-		 * was asked for. */
-		bool near = window->size == PERFDATA_WINDOW && offset >= window->at &&
-			    offset - window->at <= window->size;
-
-		if (near)
-			window->size = offset - window->at;
-		if (!read_fill(perfdata, offset, n, err) || window->size < n)
-			return NULL;
-	}
-	return window->bytes + (offset - window->at);
+	if (num_range_inside(at, n, window->size))
+		return window->bytes + at;
+	/*
+	 * Nothing behind it is needed while records are not in their order, whose windows have what was asked for. The rest of a whole
+	 * window is part of what is read on.
+	 */
+	follows =
+	    at == window->size || (at < window->size && window->size == PERFDATA_WINDOW);
+	got = regular_read(
+	    perfdata->fd, window->bytes, follows ? PERFDATA_WINDOW : n, offset);
+	window->at = offset;
+	window->size = got < 0 ? 0 : (size_t)got;
+	if (got < 0)
+		err_set_errno(err, "cannot read the recording");
+	return window->size < n ? NULL : window->bytes;
 }
 
 static bool read_damaged(struct err *err, const char *what, uint64_t offset)
@@ -126,11 +113,6 @@ static bool read_attrs(
 	return true;
 }
 
-static bool read_is_dummy(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
-}
-
 /* How a record says whose it is has to be the same for all. */
 static bool read_check_attrs(struct perfdata *perfdata, struct err *err)
 {
@@ -148,7 +130,8 @@ static bool read_check_attrs(struct perfdata *perfdata, struct err *err)
 			    perfdata->n_attrs);
 	}
 	while (perfdata->first + 1 < perfdata->n_attrs &&
-	       read_is_dummy(&perfdata->attrs[perfdata->first].attr))
+	       perfdata->attrs[perfdata->first].attr.type == PERF_TYPE_SOFTWARE &&
+	       perfdata->attrs[perfdata->first].attr.config == PERF_COUNT_SW_DUMMY)
 		perfdata->first++;
 	return true;
 }
@@ -191,7 +174,6 @@ static bool read_header(
 
 bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 {
-	static const uint64_t NONE[4];
 	struct perfdata_header header;
 	struct stat st;
 
@@ -211,10 +193,12 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 		    "file");
 	perfdata->size = (uint64_t)st.st_size;
 	perfdata->modified = (uint64_t)st.st_mtim.tv_sec;
+	perfdata->window.bytes = malloc(PERFDATA_WINDOW);
+	if (!perfdata->window.bytes)
+		return err_set_nomem(err);
 	return read_header(perfdata, &header, err) &&
 	       read_attrs(perfdata, &header, err) && read_check_attrs(perfdata, err) &&
-	       perfdata_features(
-		   perfdata, perfdata->cut_off ? NONE : header.features, err);
+	       (perfdata->cut_off || perfdata_features(perfdata, header.features, err));
 }
 
 void perfdata_free(struct perfdata *perfdata)
