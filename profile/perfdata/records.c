@@ -9,14 +9,15 @@
 #include "profile/perfdata/read.h"
 
 /* The event that a record is of. Others than samples can be of any where they do not say. */
-static const struct perfdata_attr *records_attr(
-    const struct perfdata *perfdata, const uint8_t *bytes, size_t size, bool sample)
+static const struct perfdata_attr *records_attr(const struct perfdata *perfdata,
+    const struct perf_event_header *header, const uint8_t *bytes)
 {
+	const bool sample = header->type == PERF_RECORD_SAMPLE;
 	uint64_t id;
 	size_t i;
 
 	if (perfdata->n_attrs == 1 ||
-	    !event_id(bytes, size, &perfdata->attrs[0].layout, &id))
+	    !event_id(bytes, header->size, &perfdata->attrs[0].layout, &id))
 		return &perfdata->attrs[sample ? perfdata->first : 0];
 	i = search_list_from(perfdata->ids, perfdata->n_ids, id, id);
 	if (i < perfdata->n_ids && perfdata->ids[i].id == id)
@@ -35,10 +36,11 @@ static bool records_is_known(uint32_t type)
 	return type < 32 && known >> type & 1;
 }
 
-static bool records_note(struct perfdata *perfdata, uint64_t offset, const uint8_t *bytes,
-    size_t size, bool sample, struct err *err)
+static bool records_note(struct perfdata *perfdata, uint64_t offset,
+    const struct perf_event_header *header, const uint8_t *bytes, struct err *err)
 {
-	const struct perfdata_attr *attr = records_attr(perfdata, bytes, size, sample);
+	const bool sample = header->type == PERF_RECORD_SAMPLE;
+	const struct perfdata_attr *attr = records_attr(perfdata, header, bytes);
 
 	if (sample && attr != &perfdata->attrs[perfdata->first]) {
 		perfdata->n_others++;
@@ -47,8 +49,8 @@ static bool records_note(struct perfdata *perfdata, uint64_t offset, const uint8
 	if (!vec_reserve(
 		&perfdata->records, &perfdata->cap_records, perfdata->n_records + 1))
 		return err_set_nomem(err);
-	perfdata->records[perfdata->n_records++] =
-	    (struct perfdata_record){event_time(bytes, size, &attr->layout), offset};
+	perfdata->records[perfdata->n_records++] = (struct perfdata_record){
+	    event_time(bytes, header->size, &attr->layout), offset};
 	return true;
 }
 
@@ -76,20 +78,6 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 	return perfdata_bytes(perfdata, offset, header->size, err);
 }
 
-/* Bytes that come behind a record of perf's. false: it cannot be read. */
-static bool records_behind(const struct perf_event_header *header, const uint8_t *bytes,
-    uint64_t *size, struct err *err)
-{
-	*size = 0;
-	if (header->type == PERFDATA_RECORD_COMPRESSED ||
-	    header->type == PERFDATA_RECORD_COMPRESSED2)
-		return err_set(err, ERR_UNSUPPORTED,
-		    "its records are compressed; record without -z");
-	if (header->type == PERFDATA_RECORD_AUXTRACE && header->size >= 16)
-		memcpy(size, bytes + 8, sizeof(*size));
-	return true;
-}
-
 static bool records_sort(struct perfdata *perfdata, struct err *err)
 {
 	uint64_t offset = perfdata->data, behind;
@@ -98,12 +86,16 @@ static bool records_sort(struct perfdata *perfdata, struct err *err)
 	bool ascend = true;
 
 	while ((bytes = records_at(perfdata, offset, &header, err))) {
-		if (!records_behind(&header, bytes, &behind, err))
-			return false;
+		if (header.type == PERFDATA_RECORD_COMPRESSED ||
+		    header.type == PERFDATA_RECORD_COMPRESSED2)
+			return err_set(err, ERR_UNSUPPORTED,
+			    "its records are compressed; record without -z");
 		if (records_is_known(header.type) &&
-		    !records_note(perfdata, offset, bytes, header.size,
-			header.type == PERF_RECORD_SAMPLE, err))
+		    !records_note(perfdata, offset, &header, bytes, err))
 			return false;
+		behind = 0;
+		if (header.type == PERFDATA_RECORD_AUXTRACE && header.size >= 16)
+			memcpy(&behind, bytes + 8, sizeof(behind));
 		offset += header.size;
 		if (behind > perfdata->size - offset)
 			break;
@@ -137,8 +129,7 @@ bool perfdata_each(
 		/* It changed meanwhile, or is damaged: it is left out. */
 		if (!bytes || !records_is_known(header.type))
 			continue;
-		attr = records_attr(
-		    perfdata, bytes, header.size, header.type == PERF_RECORD_SAMPLE);
+		attr = records_attr(perfdata, &header, bytes);
 		if (!attr || !event_read(bytes, header.size, &attr->layout, &event)) {
 			perfdata->n_damaged += header.type == PERF_RECORD_SAMPLE;
 			continue;
