@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/rd.h"
 #include "base/regular.h"
 #include "base/vec.h"
@@ -81,7 +82,7 @@ static void feature_drop_doubtful(struct perfdata_build_id *list, size_t n)
 /* Records with the number of the process, a build-id with its size, and a path. */
 static bool feature_build_ids(struct perfdata *perfdata, struct rd *rd, struct err *err)
 {
-	while (rd->pos < rd->size && !rd->failed) {
+	while (!rd_at_end(rd)) {
 		struct perfdata_build_id one = {0};
 		size_t start = rd->pos;
 		uint64_t size;
@@ -147,13 +148,9 @@ static void feature_names(struct perfdata *perfdata, struct rd *rd, uint8_t *byt
 }
 
 /* Others are not read: each can be as large as the file. */
-static bool feature_is_known(unsigned int feature)
-{
-	return feature == PERFDATA_BUILD_ID || feature == PERFDATA_HOSTNAME ||
-	       feature == PERFDATA_OSRELEASE || feature == PERFDATA_ARCH ||
-	       feature == PERFDATA_CMDLINE || feature == PERFDATA_EVENT_DESC ||
-	       feature == PERFDATA_NAMES;
-}
+static const uint8_t FEATURES[] = {PERFDATA_BUILD_ID, PERFDATA_HOSTNAME,
+    PERFDATA_OSRELEASE, PERFDATA_ARCH, PERFDATA_CMDLINE, PERFDATA_EVENT_DESC,
+    PERFDATA_NAMES};
 
 static bool feature_take(struct perfdata *perfdata, unsigned int feature, uint8_t *bytes,
     size_t size, struct err *err)
@@ -210,8 +207,7 @@ static bool feature_read(struct perfdata *perfdata, unsigned int feature,
 	ssize_t got;
 
 	if (section->size == 0 || section->size > PERFDATA_FEATURE_MAX ||
-	    section->offset > perfdata->size ||
-	    section->size > perfdata->size - section->offset)
+	    !num_range_inside(section->offset, section->size, perfdata->size))
 		return true;
 	bytes = malloc(section->size);
 	if (!bytes)
@@ -239,7 +235,7 @@ bool perfdata_features(struct perfdata *perfdata, const uint64_t bits[4], struct
 			return err->kind == ERR_NONE;
 		memcpy(&section, table, sizeof(section));
 		at += sizeof(section);
-		if (feature_is_known(feature) &&
+		if (memchr(FEATURES, (int)feature, sizeof(FEATURES)) &&
 		    !feature_read(perfdata, feature, &section, err))
 			return false;
 	}
