@@ -10,12 +10,21 @@
 #include "profile/perfdata/event.h"
 
 struct proc {
-	proc_record_fn *record;
-	void *context;
+	struct queue *queue; /* borrowed */
 	bool data;
 	pid_t pid;
-	uint8_t bytes[EVENT_MAX_SIZE];
 };
+
+/* Makes a record where it stays. false: the queue is closed. */
+static bool proc_put(struct queue *queue,
+    size_t (*make)(uint8_t *to, const struct event *event), const struct event *event)
+{
+	uint8_t *room = queue_room(queue, EVENT_MAX_SIZE, true);
+
+	if (room)
+		queue_put(queue, make(room, event));
+	return room;
+}
 
 bool proc_list(const char *dir, bool (*seen)(void *context, pid_t id), void *context)
 {
@@ -51,8 +60,7 @@ static bool proc_thread(void *context, pid_t tid)
 	if (fgets(name, sizeof(name), file))
 		name[strcspn(name, "\n")] = '\0';
 	fclose(file);
-	return proc->record(
-	    proc->context, proc->bytes, event_make_comm(proc->bytes, &event));
+	return proc_put(proc->queue, event_make_comm, &event);
 }
 
 /* Reads a line of /proc/PID/maps, and ends it behind the name. */
@@ -96,8 +104,7 @@ static bool proc_seen(void *context, pid_t pid)
 		struct event event = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
 
 		if (proc_map(line, &event) && (proc->data || !event.data))
-			ok = proc->record(proc->context, proc->bytes,
-			    event_make_map(proc->bytes, &event));
+			ok = proc_put(proc->queue, event_make_map, &event);
 	}
 	if (file)
 		fclose(file);
@@ -105,10 +112,9 @@ static bool proc_seen(void *context, pid_t pid)
 	return ok;
 }
 
-bool proc_known(
-    const pid_t *pids, size_t n, bool data, proc_record_fn *record, void *context)
+bool proc_known(const pid_t *pids, size_t n, bool data, struct queue *queue)
 {
-	struct proc proc = {.record = record, .context = context, .data = data};
+	struct proc proc = {.queue = queue, .data = data};
 	bool ok = n || proc_list("/proc", proc_seen, &proc);
 
 	for (size_t i = 0; ok && i < n; i++)
@@ -139,12 +145,11 @@ uint64_t proc_used(pid_t pid, bool kernel)
 	       (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-bool proc_kernel(proc_record_fn *record, void *context)
+void proc_kernel(struct queue *queue)
 {
 	struct event event = {.pid = UINT32_MAX,
 	    .cpu_mode = PERF_RECORD_MISC_KERNEL,
 	    .text = "[kernel.kallsyms]_text"};
-	uint8_t bytes[256];
 	FILE *file = fopen("/proc/kallsyms", "re");
 	unsigned long long address;
 	uint64_t end = 0;
@@ -162,8 +167,8 @@ bool proc_kernel(proc_record_fn *record, void *context)
 		fclose(file);
 	/* Who may not see addresses gets zeros. */
 	if (!event.start || end <= event.start)
-		return true;
+		return;
 	event.offset = event.start;
 	event.size = end - event.start;
-	return record(context, bytes, event_make_map(bytes, &event));
+	proc_put(queue, event_make_map, &event);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that run when a recording begins, as records that the kernel would have given. */
+/* Processes that run when a recording begins, as records that the kernel would have given, in a queue. */
 #ifndef PROFILE_RECORD_PROC_H
 #define PROFILE_RECORD_PROC_H
 
@@ -8,21 +8,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Gets a record; false ends it. */
-typedef bool proc_record_fn(void *context, const uint8_t *bytes, size_t size);
+#include "profile/record/queue.h"
 
 /* Calls seen for each number that is the name of something in a directory: processes in
  * /proc, threads in /proc/PID/task. false: it cannot be read, or seen returned false. */
 bool proc_list(const char *dir, bool (*seen)(void *context, pid_t id), void *context);
 
-/* The threads and the mapped code of n processes, or of all where n is 0; with data all mappings. Nothing of those that are gone. */
-bool proc_known(
-    const pid_t *pids, size_t n, bool data, proc_record_fn *record, void *context);
+/* The threads and the mapped code of n processes, or of all where n is 0; with data all mappings. Nothing of those that are gone.
+ * false: the queue is closed. */
+bool proc_known(const pid_t *pids, size_t n, bool data, struct queue *queue);
 
 /* ns of processor time that a process has used, in the kernel only if so; 0: it is gone. */
 uint64_t proc_used(pid_t pid, bool kernel);
 
 /* Where the kernel's code is, as perf names it. */
-bool proc_kernel(proc_record_fn *record, void *context);
+void proc_kernel(struct queue *queue);
 
 #endif

@@ -204,19 +204,6 @@ bool recorder_begin(
 	       queue_begin(&recorder->queue, RECORDER_QUEUE, err);
 }
 
-/* A record that was made here. */
-static bool recorder_put(void *context, const uint8_t *bytes, size_t size)
-{
-	struct recorder *recorder = context;
-	uint8_t *room = queue_room(&recorder->queue, size, true);
-
-	if (!room)
-		return false;
-	memcpy(room, bytes, size);
-	queue_put(&recorder->queue, size);
-	return true;
-}
-
 /* Moves records from the rings to the queue. wait: also when the queue is full. false: the
  * walker has ended. */
 static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
@@ -356,8 +343,8 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	const struct record_args *args = recorder->args;
 
 	/* It takes long, and the rings would be full meanwhile. The queue is empty yet. */
-	if (recorder->perf.kernel && !proc_kernel(recorder_put, recorder))
-		return err_set_nomem(err);
+	if (recorder->perf.kernel)
+		proc_kernel(&recorder->queue);
 	if (args->command && !recorder_command_go(recorder, &recorder->cannot_run, err)) {
 		if (recorder->is_fresh)
 			unlink(args->output);
@@ -367,7 +354,7 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 		return false;
 	/* Processes that run already. Their records come first, whenever it was mapped. The kernel tells all that a command does. */
 	if (args->command ||
-	    proc_known(args->pids, args->n_pids, args->raw, recorder_put, recorder)) {
+	    proc_known(args->pids, args->n_pids, args->raw, &recorder->queue)) {
 		recorder_loop(recorder);
 		if (args->n_pids)
 			recorder_used(recorder);
