@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of bytes. A record is its size, as 8 bytes, and its bytes up to a multiple of 8. It never
- * goes over the end: QUEUE_WRAP in place of a size says that the next one is at the start.
+ * A ring of bytes. A record is its size, as 8 bytes, and its bytes up to a multiple of 8. Each begins in front of QUEUE_END, where a whole
+ * record has room behind it, so none is in two parts.
  */
 #include "profile/record/queue.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#define QUEUE_WRAP UINT64_MAX
+#include "profile/perfdata/event.h"
 
-bool queue_begin(struct queue *queue, size_t size, struct err *err)
+/* Room for the samples that come while a large file is converted. */
+enum { QUEUE_SIZE = 128 << 20, QUEUE_END = QUEUE_SIZE - EVENT_MAX_SIZE - 8 };
+
+bool queue_begin(struct queue *queue, struct err *err)
 {
 	/* Pages that no record ever needs take no memory. */
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	void *memory = mmap(NULL, QUEUE_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return err_set_nomem(err);
 	/* A process that reads a file apart needs none of it, and one that cannot be ended would keep it. */
-	madvise(memory, size, MADV_DONTFORK);
-	*queue = (struct queue){.memory = memory, .size = size};
+	madvise(memory, QUEUE_SIZE, MADV_DONTFORK);
+	*queue = (struct queue){.memory = memory};
 	pthread_mutex_init(&queue->lock, NULL);
 	pthread_cond_init(&queue->changed, NULL);
 	return true;
@@ -30,61 +33,51 @@ void queue_free(struct queue *queue)
 {
 	if (!queue->memory)
 		return;
-	munmap(queue->memory, queue->size);
+	munmap(queue->memory, QUEUE_SIZE);
 	pthread_mutex_destroy(&queue->lock);
 	pthread_cond_destroy(&queue->changed);
-	queue->memory = NULL;
 }
 
-static uint64_t queue_space(size_t size)
+static size_t queue_space(size_t size)
 {
-	return 8 + (((uint64_t)size + 7) & ~UINT64_C(7));
+	return 8 + ((size + 7) & ~(size_t)7);
 }
 
-/* The bytes from the place at of the ring to its end. */
-static uint64_t queue_left(const struct queue *queue, uint64_t at)
+/* The place behind a record. */
+static size_t queue_behind(size_t at, size_t size)
 {
-	return queue->size - at % queue->size;
+	at += queue_space(size);
+	return at < QUEUE_END ? at : 0;
+}
+
+static bool queue_has_room(const struct queue *queue, size_t size)
+{
+	return queue->n == 0 || queue->put > queue->got ||
+	       queue->got - queue->put >= queue_space(size);
 }
 
 uint8_t *queue_room(struct queue *queue, size_t size, bool wait)
 {
-	uint64_t need = queue_space(size), left;
 	uint8_t *room = NULL;
 
 	pthread_mutex_lock(&queue->lock);
 	/* An empty ring begins again at its start, whose pages are there already. */
-	if (queue->got == queue->put)
+	if (queue->n == 0)
 		queue->got = queue->put = 0;
-	left = queue_left(queue, queue->put);
-	while (!queue->closed) {
-		uint64_t taken = queue->put - queue->got;
-		uint64_t total = left < need ? left + need : need;
-
-		if (taken + total <= queue->size) {
-			if (left < need) {
-				memcpy(queue->memory + queue->put % queue->size,
-				    &(uint64_t){QUEUE_WRAP}, 8);
-				queue->put += left;
-			}
-			room = queue->memory + queue->put % queue->size + 8;
-			break;
-		}
-		if (!wait)
-			break;
+	while (wait && !queue->closed && !queue_has_room(queue, size))
 		pthread_cond_wait(&queue->changed, &queue->lock);
-	}
+	if (!queue->closed && queue_has_room(queue, size))
+		room = queue->memory + queue->put + 8;
 	pthread_mutex_unlock(&queue->lock);
 	return room;
 }
 
 void queue_put(struct queue *queue, size_t size)
 {
-	uint64_t stored = size;
-
 	pthread_mutex_lock(&queue->lock);
-	memcpy(queue->memory + queue->put % queue->size, &stored, sizeof(stored));
-	queue->put += queue_space(size);
+	memcpy(queue->memory + queue->put, &size, sizeof(size));
+	queue->put = queue_behind(queue->put, size);
+	queue->n++;
 	pthread_cond_signal(&queue->changed);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -110,33 +103,23 @@ bool queue_is_closed(struct queue *queue)
 const uint8_t *queue_get(struct queue *queue, size_t *size)
 {
 	const uint8_t *record = NULL;
-	uint64_t stored = QUEUE_WRAP;
 
 	pthread_mutex_lock(&queue->lock);
-	for (;;) {
-		while (queue->got == queue->put && !queue->closed)
-			pthread_cond_wait(&queue->changed, &queue->lock);
-		if (queue->got == queue->put)
-			break;
-		memcpy(&stored, queue->memory + queue->got % queue->size, sizeof(stored));
-		if (stored != QUEUE_WRAP) {
-			record = queue->memory + queue->got % queue->size + 8;
-			break;
-		}
-		queue->got += queue_left(queue, queue->got);
+	while (queue->n == 0 && !queue->closed)
+		pthread_cond_wait(&queue->changed, &queue->lock);
+	if (queue->n) {
+		memcpy(size, queue->memory + queue->got, sizeof(*size));
+		record = queue->memory + queue->got + 8;
 	}
 	pthread_mutex_unlock(&queue->lock);
-	*size = record ? stored : 0;
 	return record;
 }
 
-void queue_done(struct queue *queue)
+void queue_done(struct queue *queue, size_t size)
 {
-	uint64_t stored;
-
 	pthread_mutex_lock(&queue->lock);
-	memcpy(&stored, queue->memory + queue->got % queue->size, sizeof(stored));
-	queue->got += queue_space(stored);
+	queue->got = queue_behind(queue->got, size);
+	queue->n--;
 	pthread_cond_signal(&queue->changed);
 	pthread_mutex_unlock(&queue->lock);
 }

@@ -13,17 +13,17 @@
 
 struct queue {
 	uint8_t *memory;
-	size_t size;
-	uint64_t put, got; /* bytes since the ring was last empty */
+	size_t put, got; /* where the next record will be, and where the oldest is */
+	size_t n;	 /* records */
 	bool closed;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 };
 
-ATTR_MUST_CHECK bool queue_begin(struct queue *queue, size_t size, struct err *err);
+ATTR_MUST_CHECK bool queue_begin(struct queue *queue, struct err *err);
 void queue_free(struct queue *queue);
 
-/* Room for a record of at most size bytes, or NULL. wait: until there is some; NULL then means
+/* Room for a record of at most size bytes, which are at most EVENT_MAX_SIZE, or NULL. wait: until there is some; NULL then means
  * that the other end has closed it. */
 uint8_t *queue_room(struct queue *queue, size_t size, bool wait);
 /* The record has size bytes, at most those asked for. */
@@ -34,6 +34,6 @@ bool queue_is_closed(struct queue *queue);
 
 /* The next record, which stays until queue_done; NULL after the last one. */
 const uint8_t *queue_get(struct queue *queue, size_t *size);
-void queue_done(struct queue *queue);
+void queue_done(struct queue *queue, size_t size);
 
 #endif

@@ -17,8 +17,6 @@
 #include "base/regular.h"
 #include "profile/record/proc.h"
 
-/* Room for the samples that come while a large file is converted. */
-enum { RECORDER_QUEUE = 128 << 20 };
 /* A record younger than this can still have older ones come after it, of other processors. */
 #define RECORDER_MARGIN UINT64_C(5000000)
 /* How long a record may stay in a ring that is not half full; and where the thread whose event would tell of a full one has ended. */
@@ -200,8 +198,7 @@ bool recorder_begin(
 		return false;
 	recorder->unwinder.guess = args->guess;
 	unwinder_vdso(&recorder->unwinder);
-	return recorder_output(recorder, err) &&
-	       queue_begin(&recorder->queue, RECORDER_QUEUE, err);
+	return recorder_output(recorder, err) && queue_begin(&recorder->queue, err);
 }
 
 /* Moves records from the rings to the queue. wait: also when the queue is full. false: the

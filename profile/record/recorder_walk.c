@@ -103,7 +103,7 @@ static bool walk_all(struct recorder *recorder, struct err *err)
 			ok = walk_other(recorder, &event, bytes, size, err);
 		if (!ok)
 			return false;
-		queue_done(&recorder->queue);
+		queue_done(&recorder->queue, size);
 	}
 	names_end(&recorder->names);
 	return true;
