@@ -18,11 +18,20 @@
 /* A ring for half a second of a busy processor at 999 Hz; less where less may be locked. */
 enum { PERF_RING_MAX = 8 << 20, PERF_RING_MIN = 128 << 10 };
 
-void perf_begin(struct perf *perf, const struct record_args *args, uint64_t registers)
+bool perf_begin(struct perf *perf, const struct record_args *args, uint64_t registers,
+    struct err *err)
 {
 	struct perf_event_attr *attr = &perf->attr;
 
-	*perf = (struct perf){.kernel = !args->user};
+	*perf = (struct perf){
+	    .kernel = !args->user, .n_rings = (size_t)sysconf(_SC_NPROCESSORS_CONF)};
+	perf->rings = calloc(perf->n_rings, sizeof(*perf->rings));
+	perf->polls = calloc(perf->n_rings + 1, sizeof(*perf->polls));
+	perf->scratch = malloc(EVENT_MAX_SIZE);
+	if (!perf->rings || !perf->polls || !perf->scratch)
+		return err_set_nomem(err);
+	for (size_t i = 0; i < perf->n_rings; i++)
+		perf->polls[i].fd = -1;
 	attr->size = sizeof(*attr);
 	attr->type = args->cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
 	attr->config = args->cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES
@@ -47,6 +56,7 @@ void perf_begin(struct perf *perf, const struct record_args *args, uint64_t regi
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
 	attr->wakeup_watermark = 0; /* half of the ring */
+	return true;
 }
 
 static int perf_open_one(struct perf *perf, pid_t tid, int cpu)
@@ -71,21 +81,13 @@ static int perf_open_one(struct perf *perf, pid_t tid, int cpu)
 	}
 }
 
-static struct perf_ring *perf_ring_of(struct perf *perf, int cpu)
-{
-	for (size_t i = 0; i < perf->n_rings; i++)
-		if (perf->rings[i].cpu == cpu)
-			return &perf->rings[i];
-	return NULL;
-}
-
-static bool perf_map_one(struct perf_ring *ring, struct err *err)
+static bool perf_map_one(struct perf_ring *ring, int fd, struct err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	for (size_t size = PERF_RING_MAX; size >= PERF_RING_MIN; size /= 2) {
-		void *memory = mmap(
-		    NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+		void *memory =
+		    mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 		if (memory == MAP_FAILED)
 			continue;
@@ -102,21 +104,19 @@ static bool perf_map_one(struct perf_ring *ring, struct err *err)
 
 static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
 {
-	struct perf_ring *ring;
+	struct pollfd *first = &perf->polls[cpu];
 
-	if (!vec_reserve(&perf->fds, &perf->cap_fds, perf->n_fds + 1) ||
-	    !vec_reserve(&perf->rings, &perf->cap_rings, perf->n_rings + 1)) {
+	if (!vec_reserve(&perf->fds, &perf->cap_fds, perf->n_fds + 1)) {
 		close(fd);
 		return err_set_nomem(err);
 	}
 	perf->fds[perf->n_fds++] = fd;
-	ring = perf_ring_of(perf, cpu);
-	if (ring)
-		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 ||
+	if (first->fd >= 0)
+		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, first->fd) == 0 ||
 		       err_set_errno(err, "cannot let two events share a ring");
-	perf->rings[perf->n_rings] = (struct perf_ring){.fd = fd, .cpu = cpu};
+	*first = (struct pollfd){.fd = fd, .events = POLLIN};
 	/* Other events can write to it only when it is mapped. */
-	return perf_map_one(&perf->rings[perf->n_rings++], err);
+	return perf_map_one(&perf->rings[cpu], fd, err);
 }
 
 static int perf_paranoid(void)
@@ -162,13 +162,11 @@ static bool perf_refused(
 
 bool perf_open(struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct err *err)
 {
-	long n = sysconf(_SC_NPROCESSORS_CONF);
-
 	*denied = false;
 	perf->attr.inherit = tid != PERF_WHOLE_SYSTEM;
 	perf->attr.disabled = on_exec;
 	perf->attr.enable_on_exec = on_exec && tid != PERF_WHOLE_SYSTEM;
-	for (int cpu = 0; cpu < n; cpu++) {
+	for (int cpu = 0; cpu < (int)perf->n_rings; cpu++) {
 		int fd = perf_open_one(perf, tid, cpu);
 
 		if (fd < 0 && (errno == ENODEV || errno == ESRCH))
@@ -178,18 +176,6 @@ bool perf_open(struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct 
 		if (!perf_add(perf, fd, cpu, err))
 			return false;
 	}
-	return true;
-}
-
-bool perf_ready(struct perf *perf, struct err *err)
-{
-	perf->polls = calloc(perf->n_rings + 1, sizeof(*perf->polls));
-	perf->scratch = malloc(EVENT_MAX_SIZE);
-	if (!perf->polls || !perf->scratch)
-		return err_set_nomem(err);
-	for (size_t i = 0; i < perf->n_rings; i++)
-		perf->polls[i] =
-		    (struct pollfd){.fd = perf->rings[i].fd, .events = POLLIN};
 	return true;
 }
 
@@ -205,7 +191,7 @@ void perf_free(struct perf *perf)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	for (size_t i = 0; i < perf->n_rings; i++)
-		if (perf->rings[i].page)
+		if (perf->rings && perf->rings[i].page)
 			munmap(perf->rings[i].page, page + perf->rings[i].size);
 	for (size_t i = 0; i < perf->n_fds; i++)
 		close(perf->fds[i]);
@@ -213,14 +199,14 @@ void perf_free(struct perf *perf)
 	free(perf->fds);
 	free(perf->polls);
 	free(perf->scratch);
-	*perf = (struct perf){0};
 }
 
 void perf_look(struct perf *perf)
 {
 	for (size_t i = 0; i < perf->n_rings; i++)
-		perf->rings[i].head =
-		    __atomic_load_n(&perf->rings[i].page->data_head, __ATOMIC_ACQUIRE);
+		if (perf->rings[i].page)
+			perf->rings[i].head = __atomic_load_n(
+			    &perf->rings[i].page->data_head, __ATOMIC_ACQUIRE);
 }
 
 /* The record at the tail; one that goes over the end is copied. */

@@ -16,9 +16,7 @@
 
 /* A processor's ring. */
 struct perf_ring {
-	int fd; /* of the first event there */
-	int cpu;
-	struct perf_event_mmap_page *page;
+	struct perf_event_mmap_page *page; /* NULL: it has no event */
 	const uint8_t *data;
 	uint64_t size; /* a power of 2 */
 	uint64_t head, tail;
@@ -27,19 +25,21 @@ struct perf_ring {
 /* Zeroed, then perf_begin. */
 struct perf {
 	struct perf_event_attr attr;
-	struct perf_ring *rings;
-	size_t n_rings, cap_rings;
+	struct perf_ring *rings; /* of each processor */
+	size_t n_rings;
 	int *fds; /* of all events */
 	size_t n_fds, cap_fds;
-	struct pollfd *polls; /* one more than there are rings, the last one free */
-	bool kernel;	      /* the kernel's frames are permitted */
-	uint8_t *scratch;     /* a record that goes over the end of a ring */
+	/* The first event of each ring, or -1; and one behind them, which is free. */
+	struct pollfd *polls;
+	bool kernel;	  /* the kernel's frames are permitted */
+	uint8_t *scratch; /* a record that goes over the end of a ring */
 };
 
 enum { PERF_WHOLE_SYSTEM = -1 };
 
-/* Sets what events ask the kernel for; registers has a bit for each by perf's number. */
-void perf_begin(struct perf *perf, const struct record_args *args, uint64_t registers);
+/* Sets what events ask the kernel for; registers has a bit for each by perf's number. ERR_NOMEM. */
+ATTR_MUST_CHECK bool perf_begin(struct perf *perf, const struct record_args *args,
+    uint64_t registers, struct err *err);
 /*
  * Opens an event on each processor, for a thread and those that it makes, or for
  * PERF_WHOLE_SYSTEM. on_exec: it starts when the thread runs another program, or the system's
@@ -47,8 +47,6 @@ void perf_begin(struct perf *perf, const struct record_args *args, uint64_t regi
  */
 ATTR_MUST_CHECK bool perf_open(
     struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct err *err);
-/* After the last one. ERR_NOMEM. */
-ATTR_MUST_CHECK bool perf_ready(struct perf *perf, struct err *err);
 /* Starts all events, or stops them. */
 void perf_switch(const struct perf *perf, bool on);
 void perf_free(struct perf *perf);

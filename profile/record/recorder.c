@@ -186,15 +186,15 @@ bool recorder_begin(
 	recorder->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->signals < 0)
 		return err_set_errno(err, "signalfd failed");
-	perf_begin(&recorder->perf, args, unwinder_register_mask(machine));
+	if (!perf_begin(&recorder->perf, args, unwinder_register_mask(machine), err))
+		return false;
 	if (!args->command)
 		recorder_raise_limit();
 	if (!recorder_open_events(recorder, err))
 		return false;
 	if (args->n_pids)
 		recorder_used(recorder);
-	if (!perf_ready(&recorder->perf, err) ||
-	    !unwinder_begin(&recorder->unwinder, machine, err))
+	if (!unwinder_begin(&recorder->unwinder, machine, err))
 		return false;
 	recorder->unwinder.guess = args->guess;
 	unwinder_vdso(&recorder->unwinder);
