@@ -60,8 +60,8 @@ static int record(struct record_args *args)
 	if (!picture_begin(&picture, args, &err))
 		return record_fail(&err, RECORD_FAILED);
 	if (!recorder_begin(&recorder, args, &err)) {
-		status =
-		    record_fail(&err, recorder.denied ? RECORD_DENIED : RECORD_FAILED);
+		status = record_fail(
+		    &err, recorder.perf.denied ? RECORD_DENIED : RECORD_FAILED);
 	} else if (!recorder_run(&recorder, &err) || !recorder_end(&recorder, &err)) {
 		status = record_fail(
 		    &err, recorder.cannot_run ? recorder.cannot_run : RECORD_FAILED);

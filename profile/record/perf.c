@@ -132,18 +132,17 @@ static int perf_paranoid(void)
 }
 
 /* One sentence that says what to set. */
-static bool perf_refused(
-    const struct perf *perf, pid_t tid, bool *denied, struct err *err)
+static bool perf_refused(struct perf *perf, pid_t tid, struct err *err)
 {
 	int wanted = tid == PERF_WHOLE_SYSTEM ? 0 : 2, paranoid = perf_paranoid();
 
-	*denied = errno == EACCES || errno == EPERM || errno == ENOSYS;
-	if (*denied && errno != ENOSYS && paranoid > wanted)
+	perf->denied = errno == EACCES || errno == EPERM || errno == ENOSYS;
+	if (perf->denied && errno != ENOSYS && paranoid > wanted)
 		return err_set(err, ERR_IO,
 		    "perf_event_open is not permitted: set kernel.perf_event_paranoid, "
 		    "which is %d, to %d by sysctl, or give this program CAP_PERFMON",
 		    paranoid, wanted);
-	if (*denied)
+	if (perf->denied)
 		return err_set(err, ERR_IO,
 		    "perf_event_open is not permitted here: the process is another "
 		    "user's, or a container refuses the call; give this program "
@@ -160,9 +159,9 @@ static bool perf_refused(
 	return err_set_errno(err, "perf_event_open failed");
 }
 
-bool perf_open(struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct err *err)
+bool perf_open(struct perf *perf, pid_t tid, bool on_exec, struct err *err)
 {
-	*denied = false;
+	perf->denied = false;
 	perf->attr.inherit = tid != PERF_WHOLE_SYSTEM;
 	perf->attr.disabled = on_exec;
 	perf->attr.enable_on_exec = on_exec && tid != PERF_WHOLE_SYSTEM;
@@ -172,7 +171,7 @@ bool perf_open(struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct 
 		if (fd < 0 && (errno == ENODEV || errno == ESRCH))
 			continue; /* the processor is off; the thread is gone */
 		if (fd < 0)
-			return perf_refused(perf, tid, denied, err);
+			return perf_refused(perf, tid, err);
 		if (!perf_add(perf, fd, cpu, err))
 			return false;
 	}

@@ -32,6 +32,7 @@ struct perf {
 	/* The first event of each ring, or -1; and one behind them, which is free. */
 	struct pollfd *polls;
 	bool kernel;	  /* the kernel's frames are permitted */
+	bool denied;	  /* the kernel permits no event */
 	uint8_t *scratch; /* a record that goes over the end of a ring */
 };
 
@@ -43,10 +44,10 @@ ATTR_MUST_CHECK bool perf_begin(struct perf *perf, const struct record_args *arg
 /*
  * Opens an event on each processor, for a thread and those that it makes, or for
  * PERF_WHOLE_SYSTEM. on_exec: it starts when the thread runs another program, or the system's
- * by perf_switch. If the thread is gone, it opens none. ERR_IO: not permitted (*denied) or not possible.
+ * by perf_switch. If the thread is gone, it opens none. ERR_IO: not permitted (denied) or not possible.
  */
 ATTR_MUST_CHECK bool perf_open(
-    struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct err *err);
+    struct perf *perf, pid_t tid, bool on_exec, struct err *err);
 /* Starts all events, or stops them. */
 void perf_switch(const struct perf *perf, bool on);
 void perf_free(struct perf *perf);

@@ -64,19 +64,17 @@ static bool recorder_open_thread(void *context, pid_t tid)
 {
 	struct recorder *recorder = context;
 
-	return perf_open(
-	    &recorder->perf, tid, false, &recorder->denied, &recorder->walk_err);
+	return perf_open(&recorder->perf, tid, false, &recorder->walk_err);
 }
 
-/* Events of the whole system, of which only the records of some processes and their descendants stay. */
+/* Events of the whole system, of which, but for -a, only the records of some processes and their descendants stay. */
 static bool recorder_open_trees(struct recorder *recorder, struct err *err)
 {
 	const struct record_args *args = recorder->args;
 	struct descendants *descendants = &recorder->descendants;
 	bool ok = true;
 
-	if (!perf_open(&recorder->perf, PERF_WHOLE_SYSTEM, args->command,
-		&recorder->denied, err))
+	if (!perf_open(&recorder->perf, PERF_WHOLE_SYSTEM, args->command, err))
 		return false;
 	if (args->command)
 		ok = descendants_begin(descendants, (uint32_t)recorder->child, true);
@@ -92,8 +90,7 @@ static bool recorder_open_tasks(struct recorder *recorder, struct err *err)
 	char path[64];
 
 	if (args->command)
-		return perf_open(
-		    &recorder->perf, recorder->child, true, &recorder->denied, err);
+		return perf_open(&recorder->perf, recorder->child, true, err);
 	for (size_t i = 0; i < args->n_pids; i++) {
 		snprintf(path, sizeof(path), "/proc/%d/task", (int)args->pids[i]);
 		recorder->walk_err.kind = ERR_NONE;
@@ -113,9 +110,6 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 {
 	const struct record_args *args = recorder->args;
 
-	if (args->all)
-		return perf_open(
-		    &recorder->perf, PERF_WHOLE_SYSTEM, false, &recorder->denied, err);
 	if (args->command && !recorder_command(recorder, err))
 		return false;
 	for (size_t i = 0; i < args->n_pids; i++)
@@ -123,7 +117,7 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 			return err_set_errno(err, "process %d", (int)args->pids[i]);
 	if (recorder_open_trees(recorder, err))
 		return true;
-	if (!recorder->denied)
+	if (!recorder->perf.denied || args->all)
 		return false;
 	recorder->perf.kernel = !args->user;
 	return recorder_open_tasks(recorder, err);

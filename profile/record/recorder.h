@@ -34,7 +34,6 @@ struct recorder {
 	bool walking; /* the thread runs */
 	struct err walk_err;
 	bool walk_failed;
-	bool denied; /* the kernel permits no event */
 	/* ns of processor time that samples stand for, and that were used: by the command and all that was
 	 * waited for, or the processes of -p; 0: it is not known. Without the kernel's where that is not
 	 * recorded. */
