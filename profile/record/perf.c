@@ -17,6 +17,8 @@
 
 /* A ring for half a second of a busy processor at 999 Hz; less where less may be locked. */
 enum { PERF_RING_MAX = 8 << 20, PERF_RING_MIN = 128 << 10 };
+/* PID_MAX_LIMIT of the kernel. */
+enum { PERF_PIDS = 1 << 22 };
 
 bool perf_begin(struct perf *perf, const struct record_args *args, uint64_t registers,
     struct err *err)
@@ -178,6 +180,67 @@ bool perf_open(struct perf *perf, pid_t tid, bool on_exec, struct err *err)
 	return true;
 }
 
+static bool perf_is_kept(const struct perf *perf, uint32_t pid)
+{
+	return pid < PERF_PIDS && perf->kept[pid / 64] >> pid % 64 & 1;
+}
+
+static void perf_set_kept(struct perf *perf, uint32_t pid, bool kept)
+{
+	if (pid < PERF_PIDS && perf_is_kept(perf, pid) != kept)
+		perf->kept[pid / 64] ^= UINT64_C(1) << pid % 64;
+}
+
+bool perf_keep(struct perf *perf, pid_t pid, bool on_exec, struct err *err)
+{
+	/* Pages without a process take no memory. */
+	if (!perf->kept)
+		perf->kept = calloc(PERF_PIDS / 64, sizeof(*perf->kept));
+	if (!perf->kept)
+		return err_set_nomem(err);
+	if (on_exec)
+		perf->kept_on_exec = (uint32_t)pid;
+	else
+		perf_set_kept(perf, (uint32_t)pid, true);
+	return true;
+}
+
+bool perf_keeps(struct perf *perf, const uint8_t *bytes)
+{
+	struct perf_event_header header;
+	uint32_t words[4]; /* pid, parent, tid; or IP, pid; or pid */
+
+	if (!perf->kept)
+		return true;
+	memcpy(&header, bytes, sizeof(header));
+	memcpy(words, bytes + sizeof(header), sizeof(words));
+	switch (header.type) {
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		return true;
+	case PERF_RECORD_SAMPLE:
+		return perf_is_kept(perf, words[2]);
+	case PERF_RECORD_FORK:
+		/*
+		 * An end takes nobody out: there are samples after it. The number is another
+		 * process's when that begins.
+		 */
+		if (words[0] == words[2])
+			perf_set_kept(perf, words[0], perf_is_kept(perf, words[1]));
+		break;
+	case PERF_RECORD_COMM:
+		if (perf->kept_on_exec && words[0] == perf->kept_on_exec &&
+		    header.misc & PERF_RECORD_MISC_COMM_EXEC) {
+			perf_set_kept(perf, words[0], true);
+			perf->kept_on_exec = 0;
+		}
+		break;
+	default:
+		break;
+	}
+	return perf_is_kept(perf, words[0]);
+}
+
 void perf_switch(const struct perf *perf, bool on)
 {
 	for (size_t i = 0; i < perf->n_fds; i++)
@@ -198,6 +261,7 @@ void perf_free(struct perf *perf)
 	free(perf->fds);
 	free(perf->polls);
 	free(perf->scratch);
+	free(perf->kept);
 }
 
 void perf_look(struct perf *perf)

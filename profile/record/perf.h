@@ -34,6 +34,9 @@ struct perf {
 	bool kernel;	  /* the kernel's frames are permitted */
 	bool denied;	  /* the kernel permits no event */
 	uint8_t *scratch; /* a record that goes over the end of a ring */
+	/* A bit for each number of a process whose records stay; NULL: all stay. */
+	uint64_t *kept;
+	uint32_t kept_on_exec; /* stays from the program on that it runs next; 0: none */
 };
 
 enum { PERF_WHOLE_SYSTEM = -1 };
@@ -48,6 +51,15 @@ ATTR_MUST_CHECK bool perf_begin(struct perf *perf, const struct record_args *arg
  */
 ATTR_MUST_CHECK bool perf_open(
     struct perf *perf, pid_t tid, bool on_exec, struct err *err);
+/*
+ * Keeps a process and its descendants, and drops the records of all others. An event of a task begins its period anew in each task that
+ * inherits it, so tasks shorter than the period have no samples; events of the whole system have all. on_exec: from the program on that it
+ * runs next. ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool perf_keep(
+    struct perf *perf, pid_t pid, bool on_exec, struct err *err);
+/* Takes in a record, in their order. false: it is another process's. */
+bool perf_keeps(struct perf *perf, const uint8_t *bytes);
 /* Starts all events, or stops them. */
 void perf_switch(const struct perf *perf, bool on);
 void perf_free(struct perf *perf);

@@ -71,16 +71,14 @@ static bool recorder_open_thread(void *context, pid_t tid)
 static bool recorder_open_trees(struct recorder *recorder, struct err *err)
 {
 	const struct record_args *args = recorder->args;
-	struct descendants *descendants = &recorder->descendants;
-	bool ok = true;
+	bool ok;
 
-	if (!perf_open(&recorder->perf, PERF_WHOLE_SYSTEM, args->command, err))
-		return false;
-	if (args->command)
-		ok = descendants_begin(descendants, (uint32_t)recorder->child, true);
+	ok = perf_open(&recorder->perf, PERF_WHOLE_SYSTEM, args->command, err);
+	if (ok && args->command)
+		ok = perf_keep(&recorder->perf, recorder->child, true, err);
 	for (size_t i = 0; ok && i < args->n_pids; i++)
-		ok = descendants_begin(descendants, (uint32_t)args->pids[i], false);
-	return ok || err_set_nomem(err);
+		ok = perf_keep(&recorder->perf, args->pids[i], false, err);
+	return ok;
 }
 
 /* Events of tasks. */
@@ -209,7 +207,7 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 	while ((bytes = perf_next(perf, limit, &ring, &size))) {
 		uint8_t *room;
 
-		if (!descendants_have(&recorder->descendants, bytes)) {
+		if (!perf_keeps(perf, bytes)) {
 			perf_done(ring, size);
 			continue;
 		}
@@ -414,7 +412,6 @@ void recorder_free(struct recorder *recorder)
 	recorder_command_drop(recorder);
 	perf_free(&recorder->perf);
 	queue_free(&recorder->queue);
-	descendants_free(&recorder->descendants);
 	perfdata_writer_free(&recorder->writer);
 	names_free(&recorder->names);
 	unwinder_free(&recorder->unwinder);

@@ -15,7 +15,6 @@
 #include "profile/record/perf.h"
 #include "profile/record/queue.h"
 #include "profile/record/args.h"
-#include "profile/record/descendants.h"
 #include "profile/stacks/unwinder.h"
 
 struct recorder {
@@ -25,7 +24,6 @@ struct recorder {
 	struct perfdata_writer writer;
 	struct unwinder unwinder;
 	struct names names;
-	struct descendants descendants;
 	int fd;				/* of the recording */
 	bool is_fresh, was_open;	/* its file is new; others could read it */
 	int signals;			/* signalfd */

@@ -52,7 +52,7 @@ bool recorder_command_go(struct recorder *recorder, int *status, struct err *err
 	int why = 0;
 	ssize_t n;
 
-	if (recorder->descendants.bits)
+	if (recorder->perf.kept)
 		perf_switch(&recorder->perf, true);
 	do
 		n = write(recorder->talk[0], "", 1);

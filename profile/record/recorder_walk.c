@@ -165,7 +165,7 @@ static void walk_print_time(const struct recorder *recorder)
 	if (2 * lost > used - sampled)
 		fputs(" (others were lost: give a lower -F or a smaller --stack-size)",
 		    stderr);
-	else if (recorder->descendants.bits)
+	else if (recorder->perf.kept)
 		fputs(" (the kernel took fewer than it was asked for: give a lower -F)",
 		    stderr);
 	else
