@@ -165,9 +165,9 @@ bool recorder_begin(
 		    "stacks of this machine cannot be walked, only those of x86-64, "
 		    "AArch64 and s390x");
 	/* Where it is ignored, as daemons do, the end of a child is never told: the command's, and that of a conversion. */
-	recorder->ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+	recorder->at_child = signal(SIGCHLD, SIG_DFL);
 	/* A full disk is an error of write. */
-	recorder->ignored_size = signal(SIGXFSZ, SIG_IGN) == SIG_IGN;
+	recorder->at_size = signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&signals);
 	/* nohup and shells let programs ignore some. */
 	for (size_t i = 0; i < sizeof(ENDS) / sizeof(*ENDS); i++)
@@ -235,7 +235,7 @@ static bool recorder_child_ended(struct recorder *recorder)
 	return true;
 }
 
-bool recorder_signals(struct recorder *recorder, unsigned int *interrupts)
+bool recorder_signals(struct recorder *recorder)
 {
 	struct signalfd_siginfo info;
 	bool ends = recorder_child_ended(recorder);
@@ -248,7 +248,7 @@ bool recorder_signals(struct recorder *recorder, unsigned int *interrupts)
 		/* The terminal interrupts the command, too. Other signals are passed on to it. */
 		if (recorder->child > 0 && info.ssi_signo != SIGINT)
 			kill(recorder->child, (int)info.ssi_signo);
-		if (recorder->child <= 0 || ++*interrupts > 1)
+		if (recorder->child <= 0 || ++recorder->n_interrupts > 1)
 			ends = true;
 	}
 	return ends;
@@ -277,7 +277,6 @@ static void recorder_loop(struct recorder *recorder)
 	uint64_t end = duration > 0 && duration < 1e9
 			   ? spent_now() + (uint64_t)(duration * 1e9)
 			   : UINT64_MAX;
-	unsigned int interrupts = 0;
 	bool ends = false, alone = false;
 
 	perf->polls[perf->n_rings] =
@@ -297,8 +296,7 @@ static void recorder_loop(struct recorder *recorder)
 				perf->polls[i].fd = -1;
 				alone = true;
 			}
-		ends = recorder_signals(recorder, &interrupts) ||
-		       recorder_pids_ended(recorder);
+		ends = recorder_signals(recorder) || recorder_pids_ended(recorder);
 		now = spent_now();
 		if (!recorder_drain(recorder, now - RECORDER_MARGIN, false))
 			return;
@@ -334,7 +332,7 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	/* It takes long, and the rings would be full meanwhile. The queue is empty yet. */
 	if (recorder->perf.kernel)
 		proc_kernel(&recorder->queue);
-	if (args->command && !recorder_command_go(recorder, &recorder->cannot_run, err)) {
+	if (args->command && !recorder_command_go(recorder, err)) {
 		if (recorder->is_fresh)
 			unlink(args->output);
 		return false;

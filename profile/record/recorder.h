@@ -38,8 +38,10 @@ struct recorder {
 	uint64_t sampled, used;
 	/* The command. */
 	pid_t child;
-	sigset_t mask;		    /* of signals, from before */
-	bool ignored, ignored_size; /* SIGCHLD was, and SIGXFSZ */
+	/* From before: which signals were blocked, and what was done at SIGCHLD and SIGXFSZ. */
+	sigset_t mask;
+	sighandler_t at_child, at_size;
+	unsigned int n_interrupts;
 	/* Sockets: of this process, and the command's. A byte lets it run; its errno comes when it cannot be run. */
 	int talk[2];
 	int status;	/* of wait */
@@ -54,14 +56,13 @@ ATTR_MUST_CHECK bool recorder_run(struct recorder *recorder, struct err *err);
 ATTR_MUST_CHECK bool recorder_end(struct recorder *recorder, struct err *err);
 void recorder_free(struct recorder *recorder);
 
-/* True if the recording ends, as signals say. interrupts: how many there were. */
-bool recorder_signals(struct recorder *recorder, unsigned int *interrupts);
+/* True if the recording ends, as signals say. */
+bool recorder_signals(struct recorder *recorder);
 
 /* recorder_command.c: starts the command, which waits. */
 ATTR_MUST_CHECK bool recorder_command(struct recorder *recorder, struct err *err);
-/* Lets it run. false: it cannot; status is the one to exit with. */
-ATTR_MUST_CHECK bool recorder_command_go(
-    struct recorder *recorder, int *status, struct err *err);
+/* Lets it run. false: it cannot; cannot_run is the status to exit with. */
+ATTR_MUST_CHECK bool recorder_command_go(struct recorder *recorder, struct err *err);
 /* Ends one that does not run yet, and waits for one that runs. Signals are passed on meanwhile. */
 void recorder_command_drop(struct recorder *recorder);
 

@@ -16,10 +16,8 @@ static _Noreturn void command_child(struct recorder *recorder)
 	int why;
 	ssize_t n;
 
-	if (recorder->ignored)
-		signal(SIGCHLD, SIG_IGN);
-	if (!recorder->ignored_size)
-		signal(SIGXFSZ, SIG_DFL);
+	signal(SIGCHLD, recorder->at_child);
+	signal(SIGXFSZ, recorder->at_size);
 	sigprocmask(SIG_SETMASK, &recorder->mask, NULL);
 	/* An end without a byte: the recording does not begin. */
 	close(recorder->talk[0]);
@@ -47,7 +45,7 @@ bool recorder_command(struct recorder *recorder, struct err *err)
 	return true;
 }
 
-bool recorder_command_go(struct recorder *recorder, int *status, struct err *err)
+bool recorder_command_go(struct recorder *recorder, struct err *err)
 {
 	int why = 0;
 	ssize_t n;
@@ -63,7 +61,7 @@ bool recorder_command_go(struct recorder *recorder, int *status, struct err *err
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof(why))
 		return true;
-	*status = why == ENOENT ? RECORD_NOT_FOUND : RECORD_CANNOT_RUN;
+	recorder->cannot_run = why == ENOENT ? RECORD_NOT_FOUND : RECORD_CANNOT_RUN;
 	errno = why;
 	return err_set_errno(err, "%s: cannot run it", recorder->args->command[0]);
 }
@@ -77,10 +75,9 @@ void recorder_command_drop(struct recorder *recorder)
 	}
 	while (recorder->child > 0) {
 		struct pollfd one = {.fd = recorder->signals, .events = POLLIN};
-		unsigned int interrupts = 0;
 
 		/* A signal that came before is not lost: they are blocked. */
-		if (!recorder_signals(recorder, &interrupts))
+		if (!recorder_signals(recorder))
 			poll(&one, 1, -1);
 	}
 }
