@@ -396,8 +396,9 @@ bool recorder_end(struct recorder *recorder, struct err *err)
 	if (close(recorder->fd) != 0 && ok)
 		ok = err_set_errno(err, "cannot close the recording");
 	recorder->fd = -1;
-	/* From here on, nothing is lost by an interrupt but the picture. */
-	sigprocmask(SIG_SETMASK, &recorder->mask, NULL);
+	/* From here on, nothing is lost by an interrupt but the picture. A command that goes on is waited for, and gets the signals. */
+	if (recorder->child <= 0)
+		sigprocmask(SIG_SETMASK, &recorder->mask, NULL);
 	return ok || err_prefix(err, "%s", recorder->args->name);
 }
 
