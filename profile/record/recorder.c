@@ -110,9 +110,6 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 
 	if (args->command && !recorder_command(recorder, err))
 		return false;
-	for (size_t i = 0; i < args->n_pids; i++)
-		if (kill(args->pids[i], 0) != 0 && errno == ESRCH)
-			return err_set_errno(err, "process %d", (int)args->pids[i]);
 	if (recorder_open_trees(recorder, err))
 		return true;
 	if (!recorder->perf.denied || args->all)
@@ -154,11 +151,15 @@ bool recorder_begin(
 	    (struct recorder){.args = args, .fd = -1, .signals = -1, .talk = {-1, -1}};
 	/* They tell of the end, also while the parent has not asked for it. Linux 5.3. */
 	for (size_t i = 0; i < args->n_pids; i++) {
-		recorder->processes[i] = (int)syscall(SYS_pidfd_open, args->pids[i], 0);
-		if (recorder->processes[i] < 0 && (errno == EINVAL || errno == ENOENT))
+		const pid_t pid = args->pids[i];
+		const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+		if (fd < 0 && (errno == EINVAL || errno == ENOENT))
 			return err_set(err, ERR_USAGE,
-			    "%d is a thread; give the number of its process",
-			    (int)args->pids[i]);
+			    "%d is a thread; give the number of its process", (int)pid);
+		if (fd < 0 && kill(pid, 0) != 0 && errno == ESRCH)
+			return err_set_errno(err, "process %d", (int)pid);
+		recorder->processes[recorder->n_processes++] = fd;
 	}
 	if (machine == 0)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -418,7 +419,7 @@ void recorder_free(struct recorder *recorder)
 		close(recorder->fd);
 	if (recorder->signals >= 0)
 		close(recorder->signals);
-	for (size_t i = 0; i < recorder->args->n_pids; i++)
+	for (size_t i = 0; i < recorder->n_processes; i++)
 		if (recorder->processes[i] >= 0)
 			close(recorder->processes[i]);
 }

@@ -28,6 +28,7 @@ struct recorder {
 	bool is_fresh, was_open;	/* its file is new; others could read it */
 	int signals;			/* signalfd */
 	int processes[RECORD_MAX_PIDS]; /* pidfds of -p, or -1 */
+	size_t n_processes;
 	pthread_t walker;
 	bool walking; /* the thread runs */
 	struct err walk_err;
