@@ -51,22 +51,19 @@ static bool names_is_new(
 	const struct slot wanted = {(uint32_t)hash, (uint32_t)(hash >> 32) | 1};
 	struct slot *slot;
 
-	if (names->noted.cap)
+	if (slots_reserve(&names->noted, names->n_noted + 1)) {
 		for (slot = slots_first(&names->noted, wanted.hash); slot->number;
 		     slot = slots_next(&names->noted, slot))
 			if (slot->hash == wanted.hash && slot->number == wanted.number)
 				return false;
-	if (!slots_reserve(&names->noted, names->n_noted + 1) ||
-	    !names_take(names, owner, NAMES_FRAME)) {
-		names->n_left_out++;
-		return false;
+		if (names_take(names, owner, NAMES_FRAME)) {
+			names->n_noted++;
+			*slot = wanted;
+			return true;
+		}
 	}
-	names->n_noted++;
-	slot = slots_first(&names->noted, wanted.hash);
-	while (slot->number)
-		slot = slots_next(&names->noted, slot);
-	*slot = wanted;
-	return true;
+	names->n_left_out++;
+	return false;
 }
 
 /* Writes the name of a frame. */
