@@ -13,43 +13,34 @@
 /* The kernel copies at most so much, in steps of 8 bytes. */
 enum { ARGS_STACK = 32768, ARGS_MAX_STACK = 65528 - 2048, ARGS_MAX_HZ = 100000 };
 
-void record_args_help(void)
-{
-	puts("Usage: eh2sframe-record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	     "       eh2sframe-record [OPTION]... -p PID[,PID]...\n"
-	     "       eh2sframe-record [OPTION]... -a\n"
-	     "\n"
-	     "Records where programs spend their time, with complete stacks. No program "
-	     "has to\n"
-	     "be converted or compiled for it: rows are made from the CFI of each mapped "
-	     "file.\n"
-	     "\n"
-	     "  -F, --frequency=HZ   samples a second on each processor (default 99)\n"
-	     "  -p, --pid=PID        records a process and those that it starts; "
-	     "PID,PID:\n"
-	     "                       several\n"
-	     "  -a, --all            records the whole system\n"
-	     "  -d, --duration=S     ends after S seconds\n"
-	     "  -o, --output=FILE    the recording (default " PROFILE_RECORDING
-	     "); a name that ends\n"
-	     "                       in .html, .folded or .json: as eh2sframe-fold "
-	     "writes it\n"
-	     "  -e, --event=cpu-clock|cycles  what is counted (default cpu-clock)\n"
-	     "  --user               no frames of the kernel\n"
-	     "  --stack-size=BYTES   of each copy of a stack (default 32768; at most "
-	     "63480)\n"
-	     "  --raw                keeps copies of stacks, to be walked later\n"
-	     "  --no-guess           follows no frame pointers where code has no rows\n"
-	     "  -q, --quiet          prints no summary\n"
-	     "  -h, --help           prints this text\n"
-	     "  -V, --version        prints the version\n"
-	     "\n"
-	     "The exit status is the command's. 124: the system does not permit it. 125: "
-	     "the\n"
-	     "recording failed. 126 and 127: the command cannot be run. "
-	     "eh2sframe-record(1)\n"
-	     "explains more.");
-}
+const char record_args_help[] =
+    "Usage: eh2sframe-record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+    "       eh2sframe-record [OPTION]... -p PID[,PID]...\n"
+    "       eh2sframe-record [OPTION]... -a\n"
+    "\n"
+    "Records where programs spend their time, with complete stacks. No program has to\n"
+    "be converted or compiled for it: rows are made from the CFI of each mapped file.\n"
+    "\n"
+    "  -F, --frequency=HZ   samples a second on each processor (default 99)\n"
+    "  -p, --pid=PID        records a process and those that it starts; PID,PID:\n"
+    "                       several\n"
+    "  -a, --all            records the whole system\n"
+    "  -d, --duration=S     ends after S seconds\n"
+    "  -o, --output=FILE    the recording (default " PROFILE_RECORDING
+    "); a name that ends\n"
+    "                       in .html, .folded or .json: as eh2sframe-fold writes it\n"
+    "  -e, --event=cpu-clock|cycles  what is counted (default cpu-clock)\n"
+    "  --user               no frames of the kernel\n"
+    "  --stack-size=BYTES   of each copy of a stack (default 32768; at most 63480)\n"
+    "  --raw                keeps copies of stacks, to be walked later\n"
+    "  --no-guess           follows no frame pointers where code has no rows\n"
+    "  -q, --quiet          prints no summary\n"
+    "  -h, --help           prints this text\n"
+    "  -V, --version        prints the version\n"
+    "\n"
+    "The exit status is the command's. 124: the system does not permit it. 125: the\n"
+    "recording failed. 126 and 127: the command cannot be run. eh2sframe-record(1)\n"
+    "explains more.";
 
 static bool args_number(const char *option, const char *text, unsigned long low,
     unsigned long high, uint32_t *value, struct err *err)

@@ -36,7 +36,7 @@ struct record_args {
 /* ERR_USAGE. */
 ATTR_MUST_CHECK bool record_args_read(
     int argc, char **argv, struct record_args *args, struct err *err);
-/* The text of --help. */
-void record_args_help(void);
+/* The text of --help, without its last end of a line. */
+extern const char record_args_help[];
 
 #endif

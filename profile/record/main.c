@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	if (!record_args_read(argc, argv, &args, &err))
 		return record_fail(&err, RECORD_FAILED);
 	if (args.help) {
-		record_args_help();
+		puts(record_args_help);
 	} else if (args.version) {
 		printf("eh2sframe-record %s\n", eh2sframe_version());
 	} else {
