@@ -12,6 +12,7 @@
 
 /* The kernel copies at most so much, in steps of 8 bytes. */
 enum { ARGS_STACK = 32768, ARGS_MAX_STACK = 65528 - 2048, ARGS_MAX_HZ = 100000 };
+enum { ARGS_STACK_SIZE = 256 };
 
 const char record_args_help[] =
     "Usage: eh2sframe-record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
@@ -57,9 +58,6 @@ static bool args_number(const char *option, const char *text, unsigned long low,
 	return true;
 }
 
-enum { ARGS_STACK_SIZE = 256 };
-static int user, raw, no_guess;
-
 /* "17,18": adds each of them once. */
 static bool args_pids(char *text, struct record_args *args, struct err *err)
 {
@@ -83,29 +81,11 @@ static bool args_pids(char *text, struct record_args *args, struct err *err)
 	return true;
 }
 
-static bool args_duration(const char *text, double *value, struct err *err)
-{
-	char *end;
-
-	*value = strtod(text, &end);
-	if (end == text || *end || !isfinite(*value) || *value <= 0)
-		return err_set(
-		    err, ERR_USAGE, "--duration=%s: give seconds, such as 2.5", text);
-	return true;
-}
-
-static bool args_event(const char *text, bool *cycles, struct err *err)
-{
-	*cycles = strcmp(text, "cycles") == 0;
-	if (!*cycles && strcmp(text, "cpu-clock") != 0)
-		return err_set(
-		    err, ERR_USAGE, "--event=%s: give cpu-clock or cycles", text);
-	return true;
-}
-
 static bool args_option(
     int option, char *value, struct record_args *args, struct err *err)
 {
+	char *end;
+
 	switch (option) {
 	case 'F':
 		return args_number(
@@ -113,15 +93,19 @@ static bool args_option(
 	case 'p':
 		return args_pids(value, args, err);
 	case 'd':
-		return args_duration(value, &args->duration, err);
+		args->duration = strtod(value, &end);
+		return (end != value && !*end && isfinite(args->duration) &&
+			   args->duration > 0) ||
+		       err_set(err, ERR_USAGE, "--duration=%s: give seconds, such as 2.5",
+			   value);
 	case 'e':
-		return args_event(value, &args->cycles, err);
+		args->cycles = strcmp(value, "cycles") == 0;
+		return args->cycles || strcmp(value, "cpu-clock") == 0 ||
+		       err_set(
+			   err, ERR_USAGE, "--event=%s: give cpu-clock or cycles", value);
 	case ARGS_STACK_SIZE:
-		if (!args_number(
-			"--stack-size", value, 8, ARGS_MAX_STACK, &args->stack_size, err))
-			return false;
-		args->stack_size &= ~7U;
-		return true;
+		return args_number(
+		    "--stack-size", value, 8, ARGS_MAX_STACK, &args->stack_size, err);
 	case 'o':
 		args->output = args->name = value;
 		return strcmp(value, "-") != 0 || err_set(err, ERR_USAGE,
@@ -142,17 +126,17 @@ static bool args_option(
 
 bool record_args_read(int argc, char **argv, struct record_args *args, struct err *err)
 {
-	static const struct option OPTIONS[] = {
+	const struct option options[] = {
 	    {"frequency", required_argument, NULL, 'F'},
 	    {"pid", required_argument, NULL, 'p'},
 	    {"all", no_argument, NULL, 'a'},
 	    {"duration", required_argument, NULL, 'd'},
 	    {"output", required_argument, NULL, 'o'},
 	    {"event", required_argument, NULL, 'e'},
-	    {"user", no_argument, &user, true},
+	    {"user", no_argument, &args->user, true},
 	    {"stack-size", required_argument, NULL, ARGS_STACK_SIZE},
-	    {"raw", no_argument, &raw, true},
-	    {"no-guess", no_argument, &no_guess, true},
+	    {"raw", no_argument, &args->raw, true},
+	    {"no-guess", no_argument, &args->no_guess, true},
 	    {"quiet", no_argument, NULL, 'q'},
 	    {"help", no_argument, NULL, 'h'},
 	    {"version", no_argument, NULL, 'V'},
@@ -168,7 +152,7 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	    .stack_size = ARGS_STACK};
 	opterr = 0;
 	/* "+": what follows the command is the command's. */
-	while ((option = getopt_long(argc, argv, LETTERS, OPTIONS, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, LETTERS, options, NULL)) != -1) {
 		const char letter[] = {'-', (char)optopt, '\0'};
 		const bool is_word =
 		    optopt < ' ' || optopt > 255 || strchr(LETTERS, optopt);
@@ -181,9 +165,7 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 		if (!args_option(option, optarg, args, err))
 			return false;
 	}
-	args->user = user;
-	args->raw = raw;
-	args->guess = !no_guess;
+	args->stack_size &= ~7U;
 	if (optind < argc)
 		args->command = argv + optind;
 	args->words[0] = args->all ? all : some;

@@ -29,8 +29,9 @@ struct record_args {
 	pid_t pids[RECORD_MAX_PIDS];
 	size_t n_pids;
 	char *words[RECORD_MAX_PIDS + 2]; /* without a command: "-p", "17", NULL */
-	bool all, cycles, user, raw, guess, quiet, help, version;
-	char **command; /* ends with NULL; or NULL */
+	bool all, cycles, quiet, help, version;
+	int user, raw, no_guess; /* as getopt sets them */
+	char **command;		 /* ends with NULL; or NULL */
 };
 
 /* ERR_USAGE. */

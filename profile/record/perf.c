@@ -48,7 +48,7 @@ bool perf_begin(struct perf *perf, const struct record_args *args, uint64_t regi
 	attr->exclude_callchain_user = 1;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->mmap_data = args->raw; /* perf finds CFI by them */
+	attr->mmap_data = args->raw != 0; /* perf finds CFI by them */
 	attr->build_id = 1;
 	attr->comm = 1;
 	attr->comm_exec = 1;

@@ -189,7 +189,7 @@ bool recorder_begin(
 		recorder_used(recorder);
 	if (!unwinder_begin(&recorder->unwinder, machine, err))
 		return false;
-	recorder->unwinder.guess = args->guess;
+	recorder->unwinder.guess = !args->no_guess;
 	unwinder_vdso(&recorder->unwinder);
 	return recorder_output(recorder, err) && queue_begin(&recorder->queue, err);
 }
