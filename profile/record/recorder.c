@@ -386,13 +386,14 @@ static bool recorder_finish(struct recorder *recorder, struct err *err)
 
 bool recorder_end(struct recorder *recorder, struct err *err)
 {
-	bool ok;
+	bool ok = false;
 
 	queue_close(&recorder->queue);
 	pthread_join(recorder->walker, NULL);
 	recorder->walking = false;
-	ok = !recorder->walk_failed && recorder_finish(recorder, err);
-	if (recorder->walk_failed)
+	if (recorder->walk_err.kind == ERR_NONE)
+		ok = recorder_finish(recorder, err);
+	else
 		*err = recorder->walk_err;
 	if (close(recorder->fd) != 0 && ok)
 		ok = err_set_errno(err, "cannot close the recording");

@@ -30,9 +30,8 @@ struct recorder {
 	int processes[RECORD_MAX_PIDS]; /* pidfds of -p, or -1 */
 	size_t n_processes;
 	pthread_t walker;
-	bool walking; /* the thread runs */
-	struct err walk_err;
-	bool walk_failed;
+	bool walking;	     /* the thread runs */
+	struct err walk_err; /* of that thread, and of opening events of threads */
 	/* ns of processor time that samples stand for, and that were used: by the command and all that was
 	 * waited for, or the processes of -p; 0: it is not known. Without the kernel's where that is not
 	 * recorded. */

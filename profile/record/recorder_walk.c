@@ -16,19 +16,6 @@ static void walk_count(struct recorder *recorder, const struct event *event)
 		    args->cycles ? 1000000000 / args->frequency : event->weight;
 }
 
-/* A record of a recording with copies of stacks is kept as it is. */
-static bool walk_raw(struct recorder *recorder, const struct event *event,
-    const uint8_t *bytes, size_t size, struct err *err)
-{
-	struct unwinder *unwinder = &recorder->unwinder;
-
-	if (event->kind == EVENT_LOST)
-		unwinder->n_lost += event->lost;
-	if (event->kind == EVENT_SAMPLE)
-		walk_count(recorder, event);
-	return perfdata_put(&recorder->writer, bytes, size, err);
-}
-
 /* Notes a frame that has no name later, once. */
 static void walk_note(
     struct recorder *recorder, struct space *space, uint64_t pc, unsigned int flags)
@@ -55,66 +42,58 @@ static void walk_note(
 			space_name_key(space, pc)});
 }
 
-static bool walk_sample(
-    struct recorder *recorder, const struct event *event, struct err *err)
+static bool walk_sample(struct recorder *recorder, const struct event *event)
 {
 	struct unwinder *unwinder = &recorder->unwinder;
 	struct space *space = space_find(&unwinder->spaces, event->pid);
 	struct perfdata_walked walked;
 
-	if (!unwinder_walk(unwinder, space, event, &walked, err))
+	if (!unwinder_walk(unwinder, space, event, &walked, &recorder->walk_err))
 		return false;
-	walk_count(recorder, event);
 	unwinder->n_whys[walked.why]++;
 	for (size_t i = 0; i < walked.n; i++)
 		walk_note(recorder, space, walked.pcs[i], walked.flags[i]);
-	return perfdata_put_walked(&recorder->writer, event, &walked, err);
+	return perfdata_put_walked(
+	    &recorder->writer, event, &walked, &recorder->walk_err);
 }
 
-static bool walk_other(struct recorder *recorder, const struct event *event,
-    const uint8_t *bytes, size_t size, struct err *err)
+/* Takes in a record. One of a recording with copies of stacks is kept as it is. */
+static bool walk_record(struct recorder *recorder, const struct event *event,
+    const uint8_t *bytes, size_t size)
 {
 	struct unwinder *unwinder = &recorder->unwinder;
+	const bool raw = recorder->args->raw;
 
-	if (!unwinder_take(unwinder, event, err))
+	if (event->kind == EVENT_SAMPLE)
+		walk_count(recorder, event);
+	if (event->kind == EVENT_SAMPLE && !raw)
+		return walk_sample(recorder, event);
+	if ((!raw || event->kind == EVENT_LOST) &&
+	    !unwinder_take(unwinder, event, &recorder->walk_err))
 		return false;
 	if (event->kind == EVENT_EXIT && !space_find(&unwinder->spaces, event->pid))
 		names_of_process(&recorder->names, event->pid);
-	return perfdata_put(&recorder->writer, bytes, size, err);
-}
-
-static bool walk_all(struct recorder *recorder, struct err *err)
-{
-	const struct event_layout layout = event_layout(&recorder->perf.attr);
-	const uint8_t *bytes;
-	size_t size;
-
-	while ((bytes = queue_get(&recorder->queue, &size))) {
-		struct event event;
-		bool ok = true;
-
-		if (!event_read(bytes, size, &layout, &event))
-			ok = true;
-		else if (recorder->args->raw)
-			ok = walk_raw(recorder, &event, bytes, size, err);
-		else if (event.kind == EVENT_SAMPLE)
-			ok = walk_sample(recorder, &event, err);
-		else
-			ok = walk_other(recorder, &event, bytes, size, err);
-		if (!ok)
-			return false;
-		queue_done(&recorder->queue, size);
-	}
-	names_end(&recorder->names);
-	return true;
+	return perfdata_put(&recorder->writer, bytes, size, &recorder->walk_err);
 }
 
 void *recorder_walk(void *context)
 {
 	struct recorder *recorder = context;
+	const struct event_layout layout = event_layout(&recorder->perf.attr);
+	const uint8_t *bytes;
+	bool ok = true;
+	size_t size;
 
 	recorder->names.writer = &recorder->writer;
-	recorder->walk_failed = !walk_all(recorder, &recorder->walk_err);
+	while (ok && (bytes = queue_get(&recorder->queue, &size))) {
+		struct event event;
+
+		ok = !event_read(bytes, size, &layout, &event) ||
+		     walk_record(recorder, &event, bytes, size);
+		queue_done(&recorder->queue, size);
+	}
+	if (ok)
+		names_end(&recorder->names);
 	/* The other thread stops when it sees this. */
 	queue_close(&recorder->queue);
 	return NULL;
