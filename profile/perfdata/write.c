@@ -79,20 +79,20 @@ bool perfdata_put(
 }
 
 /* Why the walk ended, and what kind of frame each is: format.h. */
-static void write_how(struct wr *wr, const struct perfdata_walked *walked)
+static void write_how(struct wr *wr, const struct perfdata_walked *walked, size_t n)
 {
 	/* A word of 4 bytes stands before it, and what follows is at a multiple of 8. */
-	size_t size = PERFDATA_WALKED_SIZE + (walked->n + 3) / 4;
+	size_t size = PERFDATA_WALKED_SIZE + (n + 3) / 4;
 	size_t padded = ((size + 4 + 7) & ~(size_t)7) - 4;
 
 	wr_u32(wr, (uint32_t)padded);
 	wr_u32(wr, PERFDATA_WALKED);
 	wr_u8(wr, walked->why);
 	wr_zeros(wr, 3);
-	for (size_t i = 0; i < walked->n; i += 4) {
+	for (size_t i = 0; i < n; i += 4) {
 		uint8_t four = 0;
 
-		for (size_t k = 0; k < 4 && i + k < walked->n; k++)
+		for (size_t k = 0; k < 4 && i + k < n; k++)
 			four |= (uint8_t)(walked->flags[i + k] << 2 * k);
 		wr_u8(wr, four);
 	}
@@ -112,7 +112,6 @@ bool perfdata_put_walked(struct perfdata_writer *writer, const struct event *eve
 	/* A record has at most 64 KiB. */
 	size_t most = EVENT_MAX_SIZE / 9 - n_kernel - 16;
 	size_t n = walked->n < most ? walked->n : most;
-	const struct perfdata_walked kept = {walked->pcs, walked->flags, n, walked->why};
 
 	wr_bytes(wr, &header, sizeof(header));
 	wr_u64(wr, event->ip);
@@ -128,7 +127,7 @@ bool perfdata_put_walked(struct perfdata_writer *writer, const struct event *eve
 		wr_u64(wr, (uint64_t)PERF_CONTEXT_USER);
 		wr_bytes(wr, walked->pcs, 8 * n);
 	}
-	write_how(wr, &kept);
+	write_how(wr, walked, n);
 	header.size = (uint16_t)(wr->size - start);
 	if (!wr->failed)
 		memcpy(wr->data + start, &header, sizeof(header));
