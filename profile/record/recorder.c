@@ -67,20 +67,6 @@ static bool recorder_open_thread(void *context, pid_t tid)
 	return perf_open(&recorder->perf, tid, false, &recorder->walk_err);
 }
 
-/* Events of the whole system, of which, but for -a, only the records of some processes and their descendants stay. */
-static bool recorder_open_trees(struct recorder *recorder, struct err *err)
-{
-	const struct record_args *args = recorder->args;
-	bool ok;
-
-	ok = perf_open(&recorder->perf, PERF_WHOLE_SYSTEM, args->command, err);
-	if (ok && args->command)
-		ok = perf_keep(&recorder->perf, recorder->child, true, err);
-	for (size_t i = 0; ok && i < args->n_pids; i++)
-		ok = perf_keep(&recorder->perf, args->pids[i], false, err);
-	return ok;
-}
-
 /* Events of tasks. */
 static bool recorder_open_tasks(struct recorder *recorder, struct err *err)
 {
@@ -103,18 +89,26 @@ static bool recorder_open_tasks(struct recorder *recorder, struct err *err)
 		   (int)args->pids[0]);
 }
 
-/* Events for what is recorded. They see it from now on. */
+/*
+ * Events for what is recorded, which see it from now on: of the whole system, of which, but for -a, only the records of some processes and
+ * their descendants stay, or where that is denied, of tasks.
+ */
 static bool recorder_open_events(struct recorder *recorder, struct err *err)
 {
 	const struct record_args *args = recorder->args;
+	struct perf *perf = &recorder->perf;
+	bool ok;
 
 	if (args->command && !recorder_command(recorder, err))
 		return false;
-	if (recorder_open_trees(recorder, err))
-		return true;
-	if (!recorder->perf.denied || args->all)
-		return false;
-	recorder->perf.kernel = !args->user;
+	ok = perf_open(perf, PERF_WHOLE_SYSTEM, args->command, err);
+	if (ok && args->command)
+		ok = perf_keep(perf, recorder->child, true, err);
+	for (size_t i = 0; ok && i < args->n_pids; i++)
+		ok = perf_keep(perf, args->pids[i], false, err);
+	if (ok || !perf->denied || args->all)
+		return ok;
+	perf->kernel = !args->user;
 	return recorder_open_tasks(recorder, err);
 }
 
@@ -310,12 +304,11 @@ static bool recorder_write(struct recorder *recorder, struct err *err)
 	const char *path = recorder->args->output, *name = recorder->args->name;
 
 	/* A reader that has it open would see what comes. */
-	if (!recorder->is_fresh && recorder->was_open && regular_no_link(path) &&
-	    unlink(path) == 0) {
+	if (recorder->was_open && regular_no_link(path) && unlink(path) == 0) {
 		close(recorder->fd);
 		recorder->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	}
-	if (recorder->fd < 0 || (!recorder->is_fresh && ftruncate(recorder->fd, 0) != 0))
+	if (recorder->fd < 0 || ftruncate(recorder->fd, 0) != 0)
 		return err_set_errno(err, "%s: cannot empty it", name);
 	if (!perfdata_begin(&recorder->writer, recorder->fd, &recorder->perf.attr,
 		!recorder->args->raw, err))
