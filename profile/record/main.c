@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/plain.h"
 #include "base/program/print.h"
@@ -69,8 +68,6 @@ static int record(struct record_args *args)
 		status = record_done(&recorder, &picture);
 	}
 	recorder_free(&recorder);
-	if (picture.fd >= 0)
-		close(picture.fd);
 	return status;
 }
 

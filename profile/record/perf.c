@@ -250,13 +250,6 @@ void perf_switch(const struct perf *perf, bool on)
 
 void perf_free(struct perf *perf)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	for (size_t i = 0; i < perf->n_rings; i++)
-		if (perf->rings && perf->rings[i].page)
-			munmap(perf->rings[i].page, page + perf->rings[i].size);
-	for (size_t i = 0; i < perf->n_fds; i++)
-		close(perf->fds[i]);
 	free(perf->rings);
 	free(perf->fds);
 	free(perf->polls);

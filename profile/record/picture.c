@@ -31,20 +31,20 @@ bool picture_begin(struct picture *picture, struct record_args *args, struct err
 {
 	struct eh2sframe_error error;
 	const char *path = args->output;
+	int fd;
 
-	*picture = (struct picture){.fd = -1};
+	*picture = (struct picture){.path = NULL};
 	if (!fold_format_of(path, &picture->format))
 		return true;
 	if (!fold_is_no_link(path, NULL, &error))
 		return err_set(err, ERR_IO, "%s: %s", path, error.text);
 	if (access(path, W_OK) != 0 && errno != ENOENT)
 		return err_set_errno(err, "%s: cannot write it", path);
-	picture->fd = picture_file(path);
-	if (picture->fd < 0)
+	fd = picture_file(path);
+	if (fd < 0)
 		return err_set_errno(err, "%s: cannot create a file there", path);
 	picture->path = path;
-	snprintf(picture->recording, sizeof(picture->recording), "/proc/self/fd/%d",
-	    picture->fd);
+	snprintf(picture->recording, sizeof(picture->recording), "/proc/self/fd/%d", fd);
 	args->output = picture->recording;
 	return true;
 }

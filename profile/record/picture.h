@@ -13,7 +13,6 @@
 struct picture {
 	enum fold_format format;
 	const char *path; /* NULL: the output is a recording */
-	int fd;
 	char recording[32];
 };
 

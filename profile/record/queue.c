@@ -29,15 +29,6 @@ bool queue_begin(struct queue *queue, struct err *err)
 	return true;
 }
 
-void queue_free(struct queue *queue)
-{
-	if (!queue->memory)
-		return;
-	munmap(queue->memory, QUEUE_SIZE);
-	pthread_mutex_destroy(&queue->lock);
-	pthread_cond_destroy(&queue->changed);
-}
-
 static size_t queue_space(size_t size)
 {
 	return 8 + ((size + 7) & ~(size_t)7);

@@ -20,8 +20,8 @@ struct queue {
 	pthread_cond_t changed;
 };
 
+/* It lasts as long as the program. */
 ATTR_MUST_CHECK bool queue_begin(struct queue *queue, struct err *err);
-void queue_free(struct queue *queue);
 
 /* Room for a record of at most size bytes, which are at most EVENT_MAX_SIZE, or NULL. wait: until there is some; NULL then means
  * that the other end has closed it. */

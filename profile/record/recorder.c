@@ -153,7 +153,7 @@ bool recorder_begin(
 			    "%d is a thread; give the number of its process", (int)pid);
 		if (fd < 0 && kill(pid, 0) != 0 && errno == ESRCH)
 			return err_set_errno(err, "process %d", (int)pid);
-		recorder->processes[recorder->n_processes++] = fd;
+		recorder->processes[i] = fd;
 	}
 	if (machine == 0)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -405,15 +405,7 @@ void recorder_free(struct recorder *recorder)
 	}
 	recorder_command_drop(recorder);
 	perf_free(&recorder->perf);
-	queue_free(&recorder->queue);
 	perfdata_writer_free(&recorder->writer);
 	names_free(&recorder->names);
 	unwinder_free(&recorder->unwinder);
-	if (recorder->fd >= 0)
-		close(recorder->fd);
-	if (recorder->signals >= 0)
-		close(recorder->signals);
-	for (size_t i = 0; i < recorder->n_processes; i++)
-		if (recorder->processes[i] >= 0)
-			close(recorder->processes[i]);
 }

@@ -28,7 +28,6 @@ struct recorder {
 	bool is_fresh, was_open;	/* its file is new; others could read it */
 	int signals;			/* signalfd */
 	int processes[RECORD_MAX_PIDS]; /* pidfds of -p, or -1 */
-	size_t n_processes;
 	pthread_t walker;
 	bool walking;	     /* the thread runs */
 	struct err walk_err; /* of that thread, and of opening events of threads */
@@ -54,6 +53,7 @@ ATTR_MUST_CHECK bool recorder_begin(
 /* Records until the command or process ends, the time is over, or a signal comes. */
 ATTR_MUST_CHECK bool recorder_run(struct recorder *recorder, struct err *err);
 ATTR_MUST_CHECK bool recorder_end(struct recorder *recorder, struct err *err);
+/* Ends the thread and the command that are left. Descriptors and rings last as long as the program. */
 void recorder_free(struct recorder *recorder);
 
 /* True if the recording ends, as signals say. */
