@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/record/proc.h"
+#include "profile/record/recorder.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/regular.h"
-#include "profile/record/proc.h"
 
 /* A record younger than this can still have older ones come after it, of other processors. */
 #define RECORDER_MARGIN UINT64_C(5000000)

@@ -59,6 +59,19 @@ void recorder_free(struct recorder *recorder);
 /* True if the recording ends, as signals say. */
 bool recorder_signals(struct recorder *recorder);
 
+/*
+ * proc.c: processes that run when a recording begins, as records that the kernel would have given. Calls seen for each number that is the
+ * name of something in a directory: processes in /proc, threads in /proc/PID/task. false: it cannot be read, or seen returned false.
+ */
+bool proc_list(const char *dir, bool (*seen)(void *context, pid_t id), void *context);
+/* Puts the threads and the mapped code of n processes, or of all where n is 0; with data all mappings. Nothing of those that are gone.
+ * false: the queue is closed. */
+bool proc_known(const pid_t *pids, size_t n, bool data, struct queue *queue);
+/* ns of processor time that a process has used, in the kernel only if so; 0: it is gone. */
+uint64_t proc_used(pid_t pid, bool kernel);
+/* Puts where the kernel's code is, as perf names it. */
+void proc_kernel(struct queue *queue);
+
 /* recorder_command.c: starts the command, which waits. */
 ATTR_MUST_CHECK bool recorder_command(struct recorder *recorder, struct err *err);
 /* Lets it run. false: it cannot; cannot_run is the status to exit with. */
