@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/vec.h"
 #include "profile/perfdata/event.h"
 
 /* A ring for half a second of a busy processor at 999 Hz; less where less may be locked. */
@@ -108,11 +108,7 @@ static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
 {
 	struct pollfd *first = &perf->polls[cpu];
 
-	if (!vec_reserve(&perf->fds, &perf->cap_fds, perf->n_fds + 1)) {
-		close(fd);
-		return err_set_nomem(err);
-	}
-	perf->fds[perf->n_fds++] = fd;
+	perf->n_events++;
 	if (first->fd >= 0)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, first->fd) == 0 ||
 		       err_set_errno(err, "cannot let two events share a ring");
@@ -157,7 +153,7 @@ static bool perf_refused(struct perf *perf, pid_t tid, struct err *err)
 		return err_set_errno(err,
 		    "perf_event_open failed after %zu events; raise the limit of open "
 		    "files (ulimit -n)",
-		    perf->n_fds);
+		    perf->n_events);
 	return err_set_errno(err, "perf_event_open failed");
 }
 
@@ -241,17 +237,14 @@ bool perf_keeps(struct perf *perf, const uint8_t *bytes)
 	return perf_is_kept(perf, words[0]);
 }
 
-void perf_switch(const struct perf *perf, bool on)
+void perf_switch(bool on)
 {
-	for (size_t i = 0; i < perf->n_fds; i++)
-		ioctl(
-		    perf->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	prctl(on ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
 }
 
 void perf_free(struct perf *perf)
 {
 	free(perf->rings);
-	free(perf->fds);
 	free(perf->polls);
 	free(perf->scratch);
 	free(perf->kept);

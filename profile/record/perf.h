@@ -27,8 +27,7 @@ struct perf {
 	struct perf_event_attr attr;
 	struct perf_ring *rings; /* of each processor */
 	size_t n_rings;
-	int *fds; /* of all events */
-	size_t n_fds, cap_fds;
+	size_t n_events; /* whose descriptors last as long as the program */
 	/* The first event of each ring, or -1; and one behind them, which is free. */
 	struct pollfd *polls;
 	bool kernel;	  /* the kernel's frames are permitted */
@@ -60,8 +59,8 @@ ATTR_MUST_CHECK bool perf_keep(
     struct perf *perf, pid_t pid, bool on_exec, struct err *err);
 /* Takes in a record, in their order. false: it is another process's. */
 bool perf_keeps(struct perf *perf, const uint8_t *bytes);
-/* Starts all events, or stops them. */
-void perf_switch(const struct perf *perf, bool on);
+/* Starts all events that this thread has opened, or stops them. */
+void perf_switch(bool on);
 void perf_free(struct perf *perf);
 
 /* The oldest record of all rings that is not newer than limit; NULL when there is none. It

@@ -83,7 +83,7 @@ static bool recorder_open_tasks(struct recorder *recorder, struct err *err)
 			return false;
 		}
 	}
-	return recorder->perf.n_fds > 0 ||
+	return recorder->perf.n_events > 0 ||
 	       err_set(err, ERR_IO, "process %d has ended; name one that runs",
 		   (int)args->pids[0]);
 }
@@ -341,7 +341,7 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 		recorder_drain(recorder, UINT64_MAX, true);
 		if (recorder->child > 0 || !args->command)
 			poll(NULL, 0, RECORDER_LAST_MS);
-		perf_switch(&recorder->perf, false);
+		perf_switch(false);
 		recorder_drain(recorder, UINT64_MAX, true);
 	}
 	return true;

@@ -51,7 +51,7 @@ bool recorder_command_go(struct recorder *recorder, struct err *err)
 	ssize_t n;
 
 	if (recorder->perf.kept)
-		perf_switch(&recorder->perf, true);
+		perf_switch(true);
 	do
 		n = write(recorder->talk[0], "", 1);
 	while (n < 0 && errno == EINTR);
