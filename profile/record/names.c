@@ -76,21 +76,22 @@ static void names_put(struct names *names, const struct owner *owner,
 }
 
 /* Begins to collect what a process has in no file. */
-static bool names_process_add(
+static struct names_process *names_process_add(
     struct names *names, const struct owner *owner, uint32_t pid)
 {
-	struct names_process *process;
 	const struct owner now = owner_of(pid);
+	struct names_process *process;
 
 	if (!vec_reserve(
 		&names->processes, &names->cap_processes, names->n_processes + 1) ||
 	    !names_take(names, owner, NAMES_PROCESS))
-		return false;
+		return NULL;
 	process = &names->processes[names->n_processes++];
-	process->owner = *owner;
+	*process = (struct names_process){{.pid = pid, .tmp = -1}, *owner};
 	/* A worker sets its user after it was made. */
-	jit_home_open(&process->home, pid, now.is_known ? now.user : owner->user);
-	return true;
+	if (now.is_known)
+		process->owner.user = now.user;
+	return process;
 }
 
 void names_note(struct names *names, const struct owner *owner, const struct rows *rows,
@@ -108,13 +109,14 @@ void names_note(struct names *names, const struct owner *owner, const struct row
 		return;
 	}
 	process = names_process(names, seen->pid);
-	if ((!process && !names_process_add(names, owner, seen->pid)) ||
-	    !vec_reserve(&names->list, &names->cap, names->n + 1)) {
+	if (!process)
+		process = names_process_add(names, owner, seen->pid);
+	if (!process || !vec_reserve(&names->list, &names->cap, names->n + 1)) {
 		names->n_left_out++;
 		return;
 	}
 	/* Its folder comes into the kernel's memory when it writes there. */
-	if (process && process->home.tmp < 0)
+	if (process->home.tmp < 0)
 		jit_home_open(&process->home, seen->pid, process->owner.user);
 	names->list[names->n++] = *seen;
 }
