@@ -199,16 +199,14 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 
 	perf_look(perf);
 	while ((bytes = perf_next(perf, limit, &ring, &size))) {
-		uint8_t *room;
+		if (perf_keeps(perf, bytes)) {
+			uint8_t *room = queue_room(&recorder->queue, size, wait);
 
-		if (!perf_keeps(perf, bytes)) {
-			perf_done(ring, size);
-			continue;
+			if (!room)
+				return !queue_is_closed(&recorder->queue);
+			queue_put(
+			    &recorder->queue, event_copy(room, bytes, size, &layout));
 		}
-		room = queue_room(&recorder->queue, size, wait);
-		if (!room)
-			return !queue_is_closed(&recorder->queue);
-		queue_put(&recorder->queue, event_copy(room, bytes, size, &layout));
 		perf_done(ring, size);
 	}
 	return true;
