@@ -56,8 +56,7 @@ bool perf_begin(struct perf *perf, const struct record_args *args, uint64_t regi
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
-	attr->watermark = 1;
-	attr->wakeup_watermark = 0; /* half of the ring */
+	attr->watermark = 1; /* half of the ring */
 	return true;
 }
 

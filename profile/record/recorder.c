@@ -96,8 +96,14 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 {
 	const struct record_args *args = recorder->args;
 	struct perf *perf = &recorder->perf;
+	struct rlimit limit;
 	bool ok;
 
+	/* Each thread can have an event for each processor. A command keeps its limit. */
+	if (!args->command && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	if (args->command && !recorder_command(recorder, err))
 		return false;
 	ok = perf_open(perf, PERF_WHOLE_SYSTEM, args->command, err);
@@ -109,17 +115,6 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 		return ok;
 	perf->kernel = !args->user;
 	return recorder_open_tasks(recorder, err);
-}
-
-/* Each thread has an event for each processor. */
-static void recorder_raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
 }
 
 /* Time that the processes of -p have used since this was called before. */
@@ -174,8 +169,6 @@ bool recorder_begin(
 		return err_set_errno(err, "signalfd failed");
 	if (!perf_begin(&recorder->perf, args, unwinder_register_mask(machine), err))
 		return false;
-	if (!args->command)
-		recorder_raise_limit();
 	if (!recorder_open_events(recorder, err))
 		return false;
 	if (args->n_pids)
