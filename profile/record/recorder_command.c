@@ -14,7 +14,6 @@ static _Noreturn void command_child(struct recorder *recorder)
 	char **command = recorder->args->command;
 	char byte;
 	int why;
-	ssize_t n;
 
 	signal(SIGCHLD, recorder->at_child);
 	signal(SIGXFSZ, recorder->at_size);
@@ -25,8 +24,9 @@ static _Noreturn void command_child(struct recorder *recorder)
 		_exit(RECORD_FAILED);
 	execvp(command[0], command);
 	why = errno;
-	n = write(recorder->talk[1], &why, sizeof(why));
-	_exit(n < 0 || why == ENOENT ? RECORD_NOT_FOUND : RECORD_CANNOT_RUN);
+	/* The recorder has a status of its own then. */
+	_exit(write(recorder->talk[1], &why, sizeof(why)) > 0 ? RECORD_CANNOT_RUN
+							      : RECORD_FAILED);
 }
 
 bool recorder_command(struct recorder *recorder, struct err *err)
@@ -41,25 +41,18 @@ bool recorder_command(struct recorder *recorder, struct err *err)
 	if (recorder->child == 0)
 		command_child(recorder);
 	close(recorder->talk[1]);
-	recorder->talk[1] = -1;
 	return true;
 }
 
 bool recorder_command_go(struct recorder *recorder, struct err *err)
 {
-	int why = 0;
-	ssize_t n;
+	int why;
 
 	if (recorder->perf.kept)
 		perf_switch(true);
-	do
-		n = write(recorder->talk[0], "", 1);
-	while (n < 0 && errno == EINTR);
-	/* Its end closes when the command runs. */
-	do
-		n = read(recorder->talk[0], &why, sizeof(why));
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(why))
+	/* Its end closes when the command runs. No signal has a handler that could interrupt this. */
+	if (write(recorder->talk[0], "", 1) != 1 ||
+	    read(recorder->talk[0], &why, sizeof(why)) != sizeof(why))
 		return true;
 	recorder->cannot_run = why == ENOENT ? RECORD_NOT_FOUND : RECORD_CANNOT_RUN;
 	errno = why;
@@ -68,11 +61,9 @@ bool recorder_command_go(struct recorder *recorder, struct err *err)
 
 void recorder_command_drop(struct recorder *recorder)
 {
-	for (int i = 0; i < 2; i++) {
-		if (recorder->talk[i] >= 0)
-			close(recorder->talk[i]);
-		recorder->talk[i] = -1;
-	}
+	if (recorder->talk[0] >= 0)
+		close(recorder->talk[0]);
+	recorder->talk[0] = -1;
 	while (recorder->child > 0) {
 		struct pollfd one = {.fd = recorder->signals, .events = POLLIN};
 
