@@ -76,7 +76,6 @@ static bool recorder_open_tasks(struct recorder *recorder, struct err *err)
 		return perf_open(&recorder->perf, recorder->child, true, err);
 	for (size_t i = 0; i < args->n_pids; i++) {
 		snprintf(path, sizeof(path), "/proc/%d/task", (int)args->pids[i]);
-		recorder->walk_err.kind = ERR_NONE;
 		if (!proc_list(path, recorder_open_thread, recorder) &&
 		    recorder->walk_err.kind != ERR_NONE) {
 			*err = recorder->walk_err;
@@ -205,38 +204,28 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 	return true;
 }
 
-/* True if the command has just ended. */
-static bool recorder_child_ended(struct recorder *recorder)
+bool recorder_signals(struct recorder *recorder)
 {
+	struct signalfd_siginfo info;
 	struct rusage usage = {0};
+	bool ends = false;
 
+	while (read(recorder->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		/* The terminal interrupts the command, too. Other signals are passed on to it. */
+		if (recorder->child > 0 && info.ssi_signo != SIGINT)
+			kill(recorder->child, (int)info.ssi_signo);
+		ends |= recorder->child <= 0 || ++recorder->n_interrupts > 1;
+	}
 	if (recorder->child <= 0 ||
 	    wait4(recorder->child, &recorder->status, WNOHANG, &usage) == 0)
-		return false;
+		return ends;
 	recorder->child = 0;
 	recorder->used = apart_ns(&usage.ru_utime);
 	if (recorder->perf.kernel)
 		recorder->used += apart_ns(&usage.ru_stime);
 	return true;
-}
-
-bool recorder_signals(struct recorder *recorder)
-{
-	struct signalfd_siginfo info;
-	bool ends = recorder_child_ended(recorder);
-
-	while (read(recorder->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD) {
-			ends |= recorder_child_ended(recorder);
-			continue;
-		}
-		/* The terminal interrupts the command, too. Other signals are passed on to it. */
-		if (recorder->child > 0 && info.ssi_signo != SIGINT)
-			kill(recorder->child, (int)info.ssi_signo);
-		if (recorder->child <= 0 || ++recorder->n_interrupts > 1)
-			ends = true;
-	}
-	return ends;
 }
 
 /* True if the last process of -p has ended. */

@@ -56,7 +56,7 @@ ATTR_MUST_CHECK bool recorder_end(struct recorder *recorder, struct err *err);
 /* Ends the thread and the command that are left. Descriptors and rings last as long as the program. */
 void recorder_free(struct recorder *recorder);
 
-/* True if the recording ends, as signals say. */
+/* True if the recording ends, as signals say, or the command has just ended. */
 bool recorder_signals(struct recorder *recorder);
 
 /*
