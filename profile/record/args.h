@@ -10,6 +10,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "profile/fold/command.h"
 
 /* Exit statuses, of which a recorded command's own are the others. */
 enum {
@@ -23,7 +24,11 @@ enum { RECORD_MAX_PIDS = 64 };
 
 struct record_args {
 	const char *output,
-	    *name; /* the file of the recording, and what the user calls it */
+	    *name; /* the file of the recording, and what the user named */
+	/* The name is of a format of eh2sframe-fold, and the recording a file without a name. */
+	bool is_picture;
+	enum fold_format format;
+	char recording[32];
 	uint32_t frequency, stack_size;
 	double duration; /* s; 0: no limit */
 	pid_t pids[RECORD_MAX_PIDS];
@@ -39,5 +44,11 @@ ATTR_MUST_CHECK bool record_args_read(
     int argc, char **argv, struct record_args *args, struct err *err);
 /* The text of --help, without its last end of a line. */
 extern const char record_args_help[];
+
+/* picture.c: where the output's name ends as one of fold_formats, makes the recording. Finds what stands against the output before the
+ * command runs. ERR_IO, ERR_NOMEM. */
+ATTR_MUST_CHECK bool picture_begin(struct record_args *args, struct err *err);
+/* Makes the picture of the recording, and prints the summary or what goes wrong. */
+ATTR_MUST_CHECK bool picture_write(const struct record_args *args);
 
 #endif

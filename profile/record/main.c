@@ -8,7 +8,6 @@
 #include "base/program/print.h"
 #include "include/eh2sframe.h"
 #include "profile/profile.h"
-#include "profile/record/picture.h"
 #include "profile/record/recorder.h"
 
 static int record_fail(const struct err *err, int status)
@@ -31,14 +30,14 @@ static int record_status(const struct recorder *recorder)
 }
 
 /* The flame graph is made before the command is waited for: with -d it may go on. */
-static int record_done(struct recorder *recorder, const struct picture *picture)
+static int record_done(struct recorder *recorder)
 {
 	const struct record_args *args = recorder->args;
-	bool ok = !picture->path || picture_write(picture, args->quiet);
+	bool ok = !args->is_picture || picture_write(args);
 
-	if (!args->quiet && (!picture->path || recorder_is_partial(recorder))) {
+	if (!args->quiet && (!args->is_picture || recorder_is_partial(recorder))) {
 		recorder_summary(recorder, args->name);
-		if (!picture->path && recorder->unwinder.n_samples > 0) {
+		if (!args->is_picture && recorder->unwinder.n_samples > 0) {
 			fputs("; see it: eh2sframe-fold --format=html -o graph.html ",
 			    stderr);
 			plain_print(args->output, stderr);
@@ -52,11 +51,10 @@ static int record_done(struct recorder *recorder, const struct picture *picture)
 static int record(struct record_args *args)
 {
 	struct recorder recorder;
-	struct picture picture;
 	struct err err = {.kind = ERR_NONE};
 	int status;
 
-	if (!picture_begin(&picture, args, &err))
+	if (!picture_begin(args, &err))
 		return record_fail(&err, RECORD_FAILED);
 	if (!recorder_begin(&recorder, args, &err)) {
 		status = record_fail(
@@ -65,7 +63,7 @@ static int record(struct record_args *args)
 		status = record_fail(
 		    &err, recorder.cannot_run ? recorder.cannot_run : RECORD_FAILED);
 	} else {
-		status = record_done(&recorder, &picture);
+		status = record_done(&recorder);
 	}
 	recorder_free(&recorder);
 	return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/record/picture.h"
+#include "profile/record/args.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +27,14 @@ static int picture_file(const char *path)
 	return fd;
 }
 
-bool picture_begin(struct picture *picture, struct record_args *args, struct err *err)
+bool picture_begin(struct record_args *args, struct err *err)
 {
 	struct eh2sframe_error error;
 	const char *path = args->output;
 	int fd;
 
-	*picture = (struct picture){.path = NULL};
-	if (!fold_format_of(path, &picture->format))
+	args->is_picture = fold_format_of(path, &args->format);
+	if (!args->is_picture)
 		return true;
 	if (!fold_is_no_link(path, NULL, &error))
 		return err_set(err, ERR_IO, "%s: %s", path, error.text);
@@ -43,22 +43,21 @@ bool picture_begin(struct picture *picture, struct record_args *args, struct err
 	fd = picture_file(path);
 	if (fd < 0)
 		return err_set_errno(err, "%s: cannot create a file there", path);
-	picture->path = path;
-	snprintf(picture->recording, sizeof(picture->recording), "/proc/self/fd/%d", fd);
-	args->output = picture->recording;
+	snprintf(args->recording, sizeof(args->recording), "/proc/self/fd/%d", fd);
+	args->output = args->recording;
 	return true;
 }
 
-bool picture_write(const struct picture *picture, bool quiet)
+bool picture_write(const struct record_args *args)
 {
 	const char *debug_dirs[] = {FOLD_DEBUG_DIR};
-	const struct fold_args args = {.format = picture->format,
-	    .recording = picture->recording,
-	    .title = picture->path,
-	    .output = picture->path,
+	const struct fold_args fold = {.format = args->format,
+	    .recording = args->recording,
+	    .title = args->name,
+	    .output = args->name,
 	    .debug_dirs = debug_dirs,
 	    .n_debug_dirs = 1,
-	    .quiet = quiet};
+	    .quiet = args->quiet};
 
-	return fold_run(&args) == EH2SFRAME_DONE;
+	return fold_run(&fold) == EH2SFRAME_DONE;
 }
