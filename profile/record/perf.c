@@ -131,8 +131,10 @@ static int perf_paranoid(void)
 /* One sentence that says what to set. */
 static bool perf_refused(struct perf *perf, pid_t tid, struct err *err)
 {
-	int wanted = tid == PERF_WHOLE_SYSTEM ? 0 : 2, paranoid = perf_paranoid();
+	const int why = errno, paranoid = perf_paranoid();
+	int wanted = tid == PERF_WHOLE_SYSTEM ? 0 : 2;
 
+	errno = why;
 	perf->denied = errno == EACCES || errno == EPERM || errno == ENOSYS;
 	if (perf->denied && errno != ENOSYS && paranoid > wanted)
 		return err_set(err, ERR_IO,
