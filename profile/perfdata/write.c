@@ -88,15 +88,10 @@ static void write_how(struct wr *wr, const struct perfdata_walked *walked, size_
 	wr_u32(wr, (uint32_t)padded);
 	wr_u32(wr, PERFDATA_WALKED);
 	wr_u8(wr, walked->why);
-	wr_zeros(wr, 3);
-	for (size_t i = 0; i < n; i += 4) {
-		uint8_t four = 0;
-
-		for (size_t k = 0; k < 4 && i + k < n; k++)
-			four |= (uint8_t)(walked->flags[i + k] << 2 * k);
-		wr_u8(wr, four);
-	}
-	wr_zeros(wr, padded - size);
+	wr_zeros(wr, padded - 5);
+	for (size_t i = 0; i < n && !wr->failed; i++)
+		wr->data[wr->size - padded + PERFDATA_WALKED_SIZE + i / 4] |=
+		    (uint8_t)(walked->flags[i] << 2 * (i % 4));
 }
 
 bool perfdata_put_walked(struct perfdata_writer *writer, const struct event *event,
