@@ -134,8 +134,7 @@ bool recorder_begin(
 	struct sigaction old;
 	sigset_t signals;
 
-	*recorder =
-	    (struct recorder){.args = args, .fd = -1, .signals = -1, .talk = {-1, -1}};
+	*recorder = (struct recorder){.args = args, .talk = {-1, -1}};
 	/* They tell of the end, also while the parent has not asked for it. Linux 5.3. */
 	for (size_t i = 0; i < args->n_pids; i++) {
 		const pid_t pid = args->pids[i];
@@ -292,10 +291,8 @@ static bool recorder_write(struct recorder *recorder, struct err *err)
 	if (!perfdata_begin(&recorder->writer, recorder->fd, &recorder->perf.attr,
 		!recorder->args->raw, err))
 		return err_prefix(err, "%s", name);
-	if (pthread_create(&recorder->walker, NULL, recorder_walk, recorder) != 0)
-		return err_set(err, ERR_NOMEM, "cannot start a thread");
-	recorder->walking = true;
-	return true;
+	return pthread_create(&recorder->walker, NULL, recorder_walk, recorder) == 0 ||
+	       err_set(err, ERR_NOMEM, "cannot start a thread");
 }
 
 bool recorder_run(struct recorder *recorder, struct err *err)
@@ -362,14 +359,12 @@ bool recorder_end(struct recorder *recorder, struct err *err)
 
 	queue_close(&recorder->queue);
 	pthread_join(recorder->walker, NULL);
-	recorder->walking = false;
 	if (recorder->walk_err.kind == ERR_NONE)
 		ok = recorder_finish(recorder, err);
 	else
 		*err = recorder->walk_err;
 	if (close(recorder->fd) != 0 && ok)
 		ok = err_set_errno(err, "cannot close the recording");
-	recorder->fd = -1;
 	/* From here on, nothing is lost by an interrupt but the picture. A command that goes on is waited for, and gets the signals. */
 	if (recorder->child <= 0)
 		sigprocmask(SIG_SETMASK, &recorder->mask, NULL);
@@ -378,10 +373,6 @@ bool recorder_end(struct recorder *recorder, struct err *err)
 
 void recorder_free(struct recorder *recorder)
 {
-	if (recorder->walking) {
-		queue_close(&recorder->queue);
-		pthread_join(recorder->walker, NULL);
-	}
 	recorder_command_drop(recorder);
 	perf_free(&recorder->perf);
 	perfdata_writer_free(&recorder->writer);

@@ -29,7 +29,6 @@ struct recorder {
 	int signals;			/* signalfd */
 	int processes[RECORD_MAX_PIDS]; /* pidfds of -p, or -1 */
 	pthread_t walker;
-	bool walking;	     /* the thread runs */
 	struct err walk_err; /* of that thread, and of opening events of threads */
 	/* ns of processor time that samples stand for, and that were used: by the command and all that was
 	 * waited for, or the processes of -p; 0: it is not known. Without the kernel's where that is not
@@ -50,10 +49,10 @@ struct recorder {
 /* Each step. ERR_IO, ERR_NOMEM, ERR_USAGE. */
 ATTR_MUST_CHECK bool recorder_begin(
     struct recorder *recorder, const struct record_args *args, struct err *err);
-/* Records until the command or process ends, the time is over, or a signal comes. */
+/* Records until the command or process ends, the time is over, or a signal comes. Then call recorder_end. */
 ATTR_MUST_CHECK bool recorder_run(struct recorder *recorder, struct err *err);
 ATTR_MUST_CHECK bool recorder_end(struct recorder *recorder, struct err *err);
-/* Ends the thread and the command that are left. Descriptors and rings last as long as the program. */
+/* Ends a command that does not run yet, and waits for one that runs. Descriptors and rings last as long as the program. */
 void recorder_free(struct recorder *recorder);
 
 /* True if the recording ends, as signals say, or the command has just ended. */
