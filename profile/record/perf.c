@@ -82,38 +82,31 @@ static int perf_open_one(struct perf *perf, pid_t tid, int cpu)
 	}
 }
 
-static bool perf_map_one(struct perf_ring *ring, int fd, struct err *err)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	for (size_t size = PERF_RING_MAX; size >= PERF_RING_MIN; size /= 2) {
-		void *memory =
-		    mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-		if (memory == MAP_FAILED)
-			continue;
-		ring->page = memory;
-		ring->data = (const uint8_t *)memory + page;
-		ring->size = size;
-		return true;
-	}
-	return err_set_errno(err,
-	    "cannot map a ring of %d bytes, for which sysctl kernel.perf_event_mlock_kb "
-	    "may be too low",
-	    PERF_RING_MIN);
-}
-
 static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
 {
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct pollfd *first = &perf->polls[cpu];
 
 	perf->n_events++;
 	if (first->fd >= 0)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, first->fd) == 0 ||
 		       err_set_errno(err, "cannot let two events share a ring");
-	*first = (struct pollfd){.fd = fd, .events = POLLIN};
 	/* Other events can write to it only when it is mapped. */
-	return perf_map_one(&perf->rings[cpu], fd, err);
+	*first = (struct pollfd){.fd = fd, .events = POLLIN};
+	for (size_t size = PERF_RING_MAX; size >= PERF_RING_MIN; size /= 2) {
+		void *memory =
+		    mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+		if (memory == MAP_FAILED)
+			continue;
+		perf->rings[cpu] = (struct perf_ring){
+		    .page = memory, .data = (const uint8_t *)memory + page, .size = size};
+		return true;
+	}
+	return err_set_errno(err,
+	    "cannot map a ring of %d bytes, for which sysctl kernel.perf_event_mlock_kb "
+	    "may be too low",
+	    PERF_RING_MIN);
 }
 
 static int perf_paranoid(void)
