@@ -198,8 +198,6 @@ void recorder_summary(const struct recorder *recorder, const char *name)
 		    "; names of %llu frames were left out, because their users had too "
 		    "many",
 		    (unsigned long long)recorder->names.n_left_out);
-	fprintf(stderr, "%s",
-	    recorder->perf.kernel || recorder->args->user
-		? ""
-		: "; frames of the kernel are not permitted");
+	if (!recorder->perf.kernel && !recorder->args->user)
+		fputs("; frames of the kernel are not permitted", stderr);
 }
