@@ -34,9 +34,11 @@ static int record_done(struct recorder *recorder)
 {
 	const struct record_args *args = recorder->args;
 	bool ok = !args->is_picture || picture_write(args);
+	char name[PRINT_PLAIN_SIZE];
 
 	if (!args->quiet && (!args->is_picture || recorder_is_partial(recorder))) {
-		recorder_summary(recorder, args->name);
+		plain_copy(name, sizeof(name), args->name);
+		recorder_summary(recorder, name);
 		if (!args->is_picture && recorder->unwinder.n_samples > 0) {
 			fputs("; see it: eh2sframe-fold --format=html -o graph.html ",
 			    stderr);
