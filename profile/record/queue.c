@@ -81,16 +81,6 @@ void queue_close(struct queue *queue)
 	pthread_mutex_unlock(&queue->lock);
 }
 
-bool queue_is_closed(struct queue *queue)
-{
-	bool closed;
-
-	pthread_mutex_lock(&queue->lock);
-	closed = queue->closed;
-	pthread_mutex_unlock(&queue->lock);
-	return closed;
-}
-
 const uint8_t *queue_get(struct queue *queue, size_t *size)
 {
 	const uint8_t *record = NULL;

@@ -4,6 +4,7 @@
 #define PROFILE_RECORD_QUEUE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +14,9 @@
 
 struct queue {
 	uint8_t *memory;
-	size_t put, got; /* where the next record will be, and where the oldest is */
-	size_t n;	 /* records */
-	bool closed;
+	size_t put, got;    /* where the next record will be, and where the oldest is */
+	size_t n;	    /* records */
+	atomic_bool closed; /* read without the lock, too */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 };
@@ -30,7 +31,6 @@ uint8_t *queue_room(struct queue *queue, size_t size, bool wait);
 void queue_put(struct queue *queue, size_t size);
 /* There will be no more. Either end may call it. */
 void queue_close(struct queue *queue);
-bool queue_is_closed(struct queue *queue);
 
 /* The next record, which stays until queue_done; NULL after the last one. */
 const uint8_t *queue_get(struct queue *queue, size_t *size);

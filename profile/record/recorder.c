@@ -194,7 +194,7 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 			uint8_t *room = queue_room(&recorder->queue, size, wait);
 
 			if (!room)
-				return !queue_is_closed(&recorder->queue);
+				return !recorder->queue.closed;
 			queue_put(
 			    &recorder->queue, event_copy(room, bytes, size, &layout));
 		}
