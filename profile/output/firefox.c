@@ -29,19 +29,11 @@ struct firefox {
 	FILE *out;
 };
 
-static unsigned int firefox_why(const struct profile_sample *sample)
-{
-	return profile_why_outermost(sample->why) ? 0 : sample->why;
-}
-
-/* Gives rows to the stacks that end so, whose callers have lower indices. */
+/* Gives rows to the stacks that end so. */
 static void firefox_stack_rows(struct firefox *fx, uint32_t *ends, bool marked)
 {
 	const struct profile_stack *stacks = fx->profile->stacks;
 
-	for (size_t i = fx->profile->n_stacks - 1; i > 0; i--)
-		if (ends[i])
-			ends[stacks[i].caller] = 1;
 	ends[0] = marked ? (uint32_t)++fx->n_stacks : 0;
 	for (size_t i = 1; i < fx->profile->n_stacks; i++) {
 		fx->n_stacks += ends[i] ? fx->naming->of_frame[stacks[i].frame].n : 0;
@@ -65,17 +57,13 @@ static bool firefox_make(struct firefox *fx, struct err *err)
 			fx->mains[profile->threads[i].tid % FIREFOX_PIDS] =
 			    (uint32_t)i + 1;
 	for (size_t i = profile->n_samples; i-- > 0;) {
-		const struct profile_sample *sample = &profile->samples[i];
-		uint32_t **ends = &fx->ends[firefox_why(sample)];
+		uint32_t *first = &fx->first[profile->samples[i].thread];
 
-		fx->next[i] = fx->first[sample->thread];
-		fx->first[sample->thread] = (uint32_t)i + 1;
-		if (!*ends)
-			*ends = calloc(profile->n_stacks, sizeof(**ends));
-		if (!*ends)
-			return err_set_nomem(err);
-		(*ends)[sample->stack] = 1;
+		fx->next[i] = *first;
+		*first = (uint32_t)i + 1;
 	}
+	if (!tree_ends(profile, fx->ends, err))
+		return false;
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
 		if (fx->ends[why])
 			firefox_stack_rows(fx, fx->ends[why], why);
@@ -279,7 +267,7 @@ static void firefox_samples(const struct firefox *fx, size_t first)
 		const struct profile_sample *sample = &samples[i - 1];
 
 		firefox_put(fx->out, n++ == 0,
-		    fx->ends[firefox_why(sample)][sample->stack] - UINT64_C(1), "null");
+		    fx->ends[tree_why(sample)][sample->stack] - UINT64_C(1), "null");
 	}
 	fprintf(fx->out, "],\"length\":%zu,\"time\":[", n);
 	for (size_t i = first; i; i = fx->next[i - 1])

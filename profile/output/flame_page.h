@@ -6,7 +6,4 @@
 
 extern const char *const output_page_head[], *const output_page_tail[];
 
-/* A browser shows this many nodes within a moment. Above, those of least samples are left out. */
-enum { OUTPUT_PAGE_NODES = 2 * 1000 * 1000 };
-
 #endif

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "profile/output/json_text.h"
 #include "profile/output/output.h"
@@ -16,16 +17,23 @@ struct page {
 	const struct profile *profile;
 	const struct naming *naming;
 	const struct tree *tree;
-	/* Maps each node to itself, or to the nearest caller that is not left out. */
-	uint32_t *kept;
 	uint64_t least; /* weight of a node that is not left out */
-	uint32_t *path; /* room for the deepest stack */
+	/* For each node, the one that has its samples: itself, or the first of those beside each other that are left out with
+	 * all that they call. */
+	uint32_t *kept;
 	FILE *out;
+	/* A pass over the lines. */
+	uint32_t *seen; /* 1 + the last group that has each node */
+	uint32_t *path; /* room for the deepest stack */
+	uint32_t level; /* of the node that was written last */
+	uint64_t n_nodes;
+	bool written; /* otherwise they are only counted */
 };
 
 /* Files that are none come after the modules, and functions that are none after those named. */
 enum { PAGE_JIT = 0, PAGE_UNKNOWN = 1, PAGE_INCOMPLETE = 2, PAGE_NARROW = 3 };
-enum { PAGE_LEFT_OUT = PROFILE_N_WHYS };
+/* A browser shows this many nodes within a moment. Above, those of least samples are left out. */
+enum { PAGE_NODES = 2 * 1000 * 1000 };
 
 static void page_lines(const char *const *lines, FILE *out)
 {
@@ -65,28 +73,28 @@ static void page_ends(const struct page *page)
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
 		if (!counts[why])
 			continue;
-		output_mark(why, mark);
-		/* Stacks without a mark in the tree. */
-		if (profile_why_outermost(why))
-			*mark = '\0';
 		fprintf(page->out,
 		    "%s{\"why\":\"%s\",\"mark\":\"%s\",\"samples\":%" PRIu64
 		    ",\"complete\":%s}",
-		    comma, profile_why_text(why), mark, counts[why],
-		    profile_why_complete(why) ? "true" : "false");
+		    comma, profile_why_text(why),
+		    profile_why_outermost(why)
+			? ""
+			: output_name(
+			      page->naming, page->naming->n_functions + why, mark),
+		    counts[why], profile_why_complete(why) ? "true" : "false");
 		comma = ",";
 	}
 	fputs("]", page->out);
 }
 
 static void page_file(
-    const char *name, const char *path, const char *kind, const char *comma, FILE *out)
+    const char *name, const char *path, const char *kind, const char *end, FILE *out)
 {
-	fprintf(out, "%s\n{\"name\":", comma);
+	fputs("\n{\"name\":", out);
 	json_text_write(name, out);
 	json_text_member("path", path, out);
 	json_text_member("kind", kind, out);
-	fputs("}", out);
+	fputs(end, out);
 }
 
 static void page_files(const struct page *page)
@@ -98,15 +106,13 @@ static void page_files(const struct page *page)
 		const struct profile_module *module = &profile->modules[i];
 
 		page_file(naming_base(module->path), module->path,
-		    module->flags & PROFILE_MODULE_KERNEL ? "kernel" : "file",
-		    i ? "," : "", page->out);
+		    module->flags & PROFILE_MODULE_KERNEL ? "kernel" : "file", "},",
+		    page->out);
 	}
-	page_file("[compiled at run time]", "", "jit", profile->n_modules ? "," : "",
-	    page->out);
-	page_file("[unknown]", "", "unknown", ",", page->out);
-	page_file("", "", "incomplete", ",", page->out);
-	page_file("", "", "left", ",", page->out);
-	fputs("]", page->out);
+	page_file("[compiled at run time]", "", "jit", "},", page->out);
+	page_file("[unknown]", "", "unknown", "},", page->out);
+	page_file("", "", "incomplete", "},", page->out);
+	page_file("", "", "left", "}]", page->out);
 }
 
 static size_t page_file_of(
@@ -125,11 +131,9 @@ void output_names(const struct naming *naming, FILE *out)
 {
 	char mark[OUTPUT_MARK_SIZE];
 
-	for (size_t i = 0; i < naming->n_functions; i++, fputs(",\n", out))
-		json_text_write(naming->functions[i].name, out);
-	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
-		output_mark(why, mark);
-		fprintf(out, "%s\"%s\"", why ? "," : "", mark);
+	for (size_t i = 0; i < naming->n_functions + PROFILE_N_WHYS; i++) {
+		fputs(i ? ",\n" : "", out);
+		json_text_write(output_name(naming, i, mark), out);
 	}
 }
 
@@ -147,121 +151,74 @@ static void page_functions(const struct page *page)
 	fprintf(page->out, "%zu]}", page->profile->n_modules + PAGE_NARROW);
 }
 
-/* One pass over the lines: of each thread, the path to the node before. */
-struct page_pass {
-	const struct page *page;
-	uint32_t *path;	 /* nodes by depth - 1, of the line before */
-	uint32_t length; /* of path */
-	uint32_t why;	 /* of the line before */
-	uint32_t level;	 /* levels of what was written last: marks count, too */
-	uint64_t n_nodes;
-	bool written; /* otherwise they are only counted */
-	bool first;   /* in its thread */
-};
-
-static void page_node(
-    struct page_pass *pass, uint32_t function, uint32_t level, uint64_t weight)
+/* Marks are never left out. */
+static bool page_is_light(const struct page *page, uint32_t node)
 {
-	FILE *out = pass->page->out;
-
-	pass->n_nodes++;
-	if (pass->written)
-		fprintf(out, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64, pass->first ? "" : ",",
-		    function, pass->level + 1 - level, weight);
-	pass->first = false;
-	pass->level = level;
-}
-
-/* Writes the nodes of a line that the line before does not have. */
-static void page_line(
-    struct page_pass *pass, const struct tree_line *line, uint64_t weight)
-{
-	const struct page *page = pass->page;
-	const struct tree_node *nodes = page->tree->nodes;
-	uint32_t marks = (uint32_t)page->naming->n_functions;
-	uint32_t base = line->why ? 1 : 0, node = page->kept[line->node], shared, depth;
-	bool left_out = node != line->node;
-
-	if (pass->why != line->why)
-		pass->length = 0;
-	depth = nodes[node].depth;
-	if (line->why && (pass->first || pass->why != line->why))
-		page_node(pass, marks + line->why, 1, depth || left_out ? 0 : weight);
-	pass->why = line->why;
-	shared = depth;
-	for (uint32_t at = node; at; at = nodes[at].parent, shared--) {
-		if (shared <= pass->length && pass->path[shared - 1] == at)
-			break;
-		pass->path[shared - 1] = at;
-	}
-	for (uint32_t i = shared; i < depth; i++)
-		page_node(pass, nodes[pass->path[i]].function, base + i + 1,
-		    i + 1 == depth && !left_out ? weight : 0);
-	pass->length = depth;
-	if (left_out)
-		page_node(pass, marks + PAGE_LEFT_OUT, base + depth + 1, weight);
-}
-
-/* How many lines from here on are of one thread and end in one node of the page. */
-static size_t page_same(const struct page *page, size_t first, uint64_t *weight)
-{
-	const struct tree *tree = page->tree;
-	const struct tree_line *line = &tree->lines[first];
-	size_t n = 0;
-
-	*weight = 0;
-	for (; first + n < tree->n_lines; n++) {
-		const struct tree_line *other = &tree->lines[first + n];
-
-		if (other->group != line->group || other->why != line->why ||
-		    page->kept[other->node] != page->kept[line->node] ||
-		    (page->kept[other->node] == other->node) !=
-			(page->kept[line->node] == line->node))
-			break;
-		*weight += other->weight;
-	}
-	return n;
+	return node && page->tree->nodes[node].weight < page->least &&
+	       page->tree->nodes[node].function < page->naming->n_functions;
 }
 
 /* self: what has no frame. */
-static void page_thread(
-    struct page_pass *pass, uint32_t index, uint64_t self, bool begins)
+static void page_thread(struct page *page, uint32_t index, uint64_t self)
 {
-	const struct profile_thread *thread = &pass->page->profile->threads[index];
-	FILE *out = pass->page->out;
+	const struct profile_thread *thread = &page->profile->threads[index];
 
-	pass->length = pass->level = pass->why = 0;
-	pass->first = true;
-	if (!pass->written)
+	page->level = 0;
+	page->seen[0] = index + 1;
+	if (!page->written)
 		return;
-	fprintf(out, "%s\n{\"pid\":%u,\"tid\":%u", begins ? "" : "]},", thread->pid,
-	    thread->tid);
-	json_text_member("comm", thread->comm, out);
-	fprintf(out, ",\"self\":%" PRIu64 ",\"nodes\":[", self);
+	fprintf(page->out, "\n{\"pid\":%u,\"tid\":%u", thread->pid, thread->tid);
+	json_text_member("comm", thread->comm, page->out);
+	fprintf(page->out, ",\"self\":%" PRIu64 ",\"nodes\":[", self);
 }
 
-/* Gives how many nodes there are, as far as they are not more than the page may have. */
-static uint64_t page_nodes(const struct page *page, bool written)
+/* Writes a node with samples, and those of its callers that its thread does not have yet. */
+static void page_node(struct page *page, uint32_t node, uint32_t group, uint64_t weight)
 {
-	struct page_pass pass = {.page = page, .path = page->path, .written = written};
-	const struct tree *tree = page->tree;
-	uint64_t weight;
-	size_t same;
+	const struct tree_node *nodes = page->tree->nodes;
+	const uint32_t left_out = (uint32_t)page->naming->n_functions + PROFILE_N_WHYS;
+	uint32_t n = 0;
 
-	for (size_t i = 0; i < tree->n_lines; i += same) {
-		const struct tree_line *line = &tree->lines[i];
-
-		same = page_same(page, i, &weight);
-		if (!i || line->group != line[-1].group)
-			page_thread(&pass, line->group,
-			    line->why || line->node ? 0 : weight, i == 0);
-		page_line(&pass, line, weight);
-		if (!written && pass.n_nodes > OUTPUT_PAGE_NODES)
-			break;
+	for (; page->seen[node] != group + 1; node = nodes[node].parent) {
+		page->seen[node] = group + 1;
+		page->path[n++] = node;
 	}
-	if (written)
-		fputs(tree->n_lines ? "]}" : "", page->out);
-	return pass.n_nodes;
+	page->n_nodes += n;
+	while (page->written && n-- > 0) {
+		const uint32_t at = page->path[n], depth = nodes[at].depth;
+
+		fprintf(page->out, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64,
+		    page->level ? "," : "",
+		    page_is_light(page, at) ? left_out : nodes[at].function,
+		    page->level + 1 - depth, n ? 0 : weight);
+		page->level = depth;
+	}
+}
+
+/* Passes over all lines, or, while nothing is written, over those that the page has room for. */
+static void page_nodes(struct page *page, bool written)
+{
+	const struct tree_line *lines = page->tree->lines;
+	const size_t n = page->tree->n_lines;
+
+	page->written = written;
+	page->n_nodes = 0;
+	memset(page->seen, 0, page->tree->n_nodes * sizeof(*page->seen));
+	for (size_t i = 0; i < n && (written || page->n_nodes <= PAGE_NODES);) {
+		const size_t first = i;
+		const uint32_t group = (uint32_t)lines[i].group,
+			       node = page->kept[lines[i].node];
+		uint64_t weight = 0;
+
+		while (
+		    i < n && lines[i].group == group && page->kept[lines[i].node] == node)
+			weight += lines[i++].weight;
+		if (!first || lines[first - 1].group != group)
+			page_thread(page, group, node ? 0 : weight);
+		page_node(page, node, group, weight);
+		if (written && (i == n || lines[i].group != group))
+			fputs(i == n ? "]}" : "]},", page->out);
+	}
 }
 
 /* Leaves out light nodes until the page has room. */
@@ -272,56 +229,56 @@ static void page_choose(struct page *page)
 	uint64_t mean = n ? total / n : 0; /* of a sample */
 
 	for (page->least = 1;; page->least += page->least > mean ? page->least : mean) {
-		for (uint32_t i = 0; i < tree->n_nodes; i++)
-			page->kept[i] = !i || tree->nodes[i].weight >= page->least
-					    ? i
-					    : page->kept[tree->nodes[i].parent];
-		if (page->least > total || page_nodes(page, false) <= OUTPUT_PAGE_NODES)
+		for (uint32_t i = 1; i < tree->n_nodes; i++) {
+			uint32_t caller = tree->nodes[i].parent,
+				 beside = page->kept[i - 1];
+
+			page->kept[i] = i;
+			if (page_is_light(page, i) && page_is_light(page, caller))
+				page->kept[i] = page->kept[caller];
+			else if (page_is_light(page, i) && page_is_light(page, beside) &&
+				 tree->nodes[beside].parent == caller)
+				page->kept[i] = beside;
+		}
+		page_nodes(page, false);
+		if (page->least > total || page->n_nodes <= PAGE_NODES)
 			return;
 	}
 }
 
-static bool page_write(struct page *page, const char *version, struct err *err)
+static void page_write(struct page *page, const char *version)
 {
-	size_t n = page->tree->n_nodes;
-
-	page->kept = calloc(n, sizeof(*page->kept));
-	/* No stack is deeper than there are nodes. */
-	page->path = calloc(n, sizeof(*page->path));
-	if (page->kept && page->path) {
-		page_choose(page);
-		page_lines(output_page_head, page->out);
-		page_info(page, version);
-		page_ends(page);
-		page_files(page);
-		page_functions(page);
-		fputs(",\"threads\":[", page->out);
-		page_nodes(page, true);
-		fputs("]}", page->out);
-		page_lines(output_page_tail, page->out);
-	}
-	n = page->kept && page->path;
-	free(page->kept);
-	free(page->path);
-	return n || err_set_nomem(err);
+	page_choose(page);
+	page_lines(output_page_head, page->out);
+	page_info(page, version);
+	page_ends(page);
+	page_files(page);
+	page_functions(page);
+	fputs(",\"threads\":[", page->out);
+	page_nodes(page, true);
+	fputs("]}", page->out);
+	page_lines(output_page_tail, page->out);
 }
 
 bool output_page(const struct profile *profile, const struct naming *naming,
     const char *version, FILE *out, struct err *err)
 {
 	struct page page = {.profile = profile, .naming = naming, .out = out};
-	uint32_t *groups = calloc(profile->n_threads + 1, sizeof(*groups));
 	struct tree tree = {0};
-	bool ok;
+	bool ok = tree_make(profile, naming, NULL, &tree, err);
 
-	if (!groups)
-		return err_set_nomem(err);
-	for (size_t i = 0; i < profile->n_threads; i++)
-		groups[i] = (uint32_t)i;
-	ok = tree_make(profile, naming, groups, &tree, err);
 	page.tree = &tree;
-	ok = ok && page_write(&page, version, err);
+	if (ok) {
+		page.kept = calloc(tree.n_nodes, 3 * sizeof(*page.kept));
+		ok = page.kept || err_set_nomem(err);
+	}
+	if (ok) {
+		page.seen = page.kept + tree.n_nodes;
+		/* No stack is deeper than there are nodes. */
+		page.path = page.seen + tree.n_nodes;
+		page_write(&page, version);
+	}
+	free(page.kept);
 	tree_free(&tree);
-	free(groups);
 	return ok;
 }
