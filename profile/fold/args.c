@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* eh2sframe-fold: a command line, a recording, an exit status. */
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
 #include "base/program/fail.h"
 #include "base/program/print.h"
 #include "profile/fold/command.h"
@@ -15,6 +16,7 @@ enum {
 	FOLD_OPT_DEBUG_DIR,
 };
 static int no_demangle, no_guess, no_inline;
+static const char **debug_dirs;
 
 static const struct option fold_options[] = {
     {"format", required_argument, NULL, FOLD_OPT_FORMAT},
@@ -55,29 +57,6 @@ static const char fold_help[] =
     "Exit status: 0 done; 1 not a recording, or damaged; 2 usage; 3 I/O; 6 no samples; "
     "7 no memory; 70 a bug.\n";
 
-static bool fold_format_parse(
-    const char *value, enum fold_format *format, struct eh2sframe_error *error)
-{
-	for (size_t i = 0; i < FOLD_N_FORMATS; i++) {
-		if (strcmp(value, fold_formats[i][0]) == 0) {
-			*format = (enum fold_format)i;
-			return true;
-		}
-	}
-	return cmd_fail(error, EH2SFRAME_USAGE,
-	    "--format=%.200s: give folded, html or firefox", value);
-}
-
-static bool fold_add_dir(
-    const char *dir, struct fold_args *args, struct eh2sframe_error *error)
-{
-	if (!vec_reserve(
-		&args->debug_dirs, &args->cap_debug_dirs, args->n_debug_dirs + 1))
-		return cmd_fail_nomem(error);
-	args->debug_dirs[args->n_debug_dirs++] = dir;
-	return true;
-}
-
 /* Prints and ends the program. */
 static void fold_tell(int option)
 {
@@ -95,9 +74,16 @@ static bool fold_option(
 {
 	switch (option) {
 	case FOLD_OPT_FORMAT:
-		return fold_format_parse(value, &args->format, error);
+		args->format = FOLD_FOLDED;
+		while (args->format < FOLD_N_FORMATS &&
+		       strcmp(value, fold_formats[args->format][0]) != 0)
+			args->format++;
+		return args->format < FOLD_N_FORMATS ||
+		       cmd_fail(error, EH2SFRAME_USAGE,
+			   "--format=%.200s: give folded, html or firefox", value);
 	case FOLD_OPT_DEBUG_DIR:
-		return fold_add_dir(value, args, error);
+		debug_dirs[args->naming.n_debug_dirs++] = value;
+		return true;
 	case 'o':
 		args->output = value;
 		return true;
@@ -111,13 +97,18 @@ static bool fold_option(
 	return true;
 }
 
-bool fold_args_parse(
+/* --help and --version print and end the program. EH2SFRAME_USAGE, EH2SFRAME_NO_MEMORY. */
+static bool fold_args_parse(
     int argc, char **argv, struct fold_args *args, struct eh2sframe_error *error)
 {
 	static const char LETTERS[] = ":o:qhV";
 	int option;
 
 	*args = (struct fold_args){.format = FOLD_N_FORMATS};
+	debug_dirs = calloc((size_t)argc + 1, sizeof(*debug_dirs));
+	if (!debug_dirs)
+		return cmd_fail_nomem(error);
+	args->naming.debug_dirs = debug_dirs;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, LETTERS, fold_options, NULL)) >= 0) {
 		const char letter[] = {'-', (char)optopt, '\0'};
@@ -132,9 +123,9 @@ bool fold_args_parse(
 		if (!fold_option(option, optarg, args, error))
 			return false;
 	}
-	args->no_demangle = no_demangle;
+	args->naming.no_demangle = no_demangle;
+	args->naming.no_inline = no_inline;
 	args->no_guess = no_guess;
-	args->no_inline = no_inline;
 	if (args->format == FOLD_N_FORMATS &&
 	    !(args->output && fold_format_of(args->output, &args->format)))
 		args->format = FOLD_FOLDED;
@@ -142,5 +133,26 @@ bool fold_args_parse(
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "give one recording; see eh2sframe-fold --help");
 	args->recording = optind < argc ? argv[optind] : PROFILE_RECORDING;
-	return fold_add_dir(FOLD_DEBUG_DIR, args, error);
+	debug_dirs[args->naming.n_debug_dirs++] = FOLD_DEBUG_DIR;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct eh2sframe_error error;
+	struct fold_args args;
+	int status;
+
+	print_program = "eh2sframe-fold";
+	/* A file that reaches the size limit is a failed call. */
+	signal(SIGXFSZ, SIG_IGN);
+	profile_survive_truncation();
+	if (fold_args_parse(argc, argv, &args, &error))
+		status = fold_run(&args);
+	else
+		status = print_error(NULL, &error);
+	free(debug_dirs);
+	if (!print_end(&error))
+		status = print_worse(status, print_error(NULL, &error));
+	return status;
 }

@@ -4,11 +4,11 @@
 #define PROFILE_FOLD_COMMAND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/attr.h"
 #include "include/eh2sframe.h"
+#include "profile/symbols/naming.h"
 
 #define FOLD_DEBUG_DIR "/usr/lib/debug"
 
@@ -19,18 +19,10 @@ struct fold_args {
 	const char *recording;
 	const char *title;  /* of the recording in messages; NULL: its own name */
 	const char *output; /* NULL: standard output */
-	const char **debug_dirs;
-	size_t n_debug_dirs, cap_debug_dirs;
+	struct naming_options naming;
 	bool no_guess; /* follow no frame pointers where there are no rows */
-	bool quiet, no_demangle, no_inline;
+	bool quiet;
 };
-
-/*
- * Reads the command line. --help and --version print and end the program. EH2SFRAME_USAGE,
- * EH2SFRAME_NO_MEMORY. The caller frees debug_dirs.
- */
-ATTR_MUST_CHECK bool fold_args_parse(
-    int argc, char **argv, struct fold_args *args, struct eh2sframe_error *error);
 
 /* The name of each format on the command line, and how names of such files end. */
 extern const char *const fold_formats[FOLD_N_FORMATS][2];

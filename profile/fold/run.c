@@ -15,7 +15,6 @@
 #include "profile/fold/command.h"
 #include "profile/output/output.h"
 #include "profile/profile.h"
-#include "profile/symbols/naming.h"
 
 const char *const fold_formats[FOLD_N_FORMATS][2] = {
     [FOLD_FOLDED] = {"folded", ".folded"},
@@ -68,18 +67,6 @@ static bool fold_read(
 	return ok || fold_failed(&err, error);
 }
 
-static bool fold_write(const struct fold_args *args, const struct profile *profile,
-    const struct naming *naming, FILE *out, struct eh2sframe_error *error)
-{
-	struct err err = {0};
-	bool ok = args->format == FOLD_FOLDED ? output_folded(profile, naming, out, &err)
-		  : args->format == FOLD_HTML
-		      ? output_page(profile, naming, eh2sframe_version(), out, &err)
-		      : output_firefox(profile, naming, eh2sframe_version(), out, &err);
-
-	return ok || fold_failed(&err, error);
-}
-
 /* "in.rec: 4204 samples, 98.33% complete; 68 (1.62%) end: copy of the stack cut off". */
 static void fold_summary(const struct fold_args *args, const struct profile *profile)
 {
@@ -118,18 +105,6 @@ static void fold_summary(const struct fold_args *args, const struct profile *pro
 	fputc('\n', stderr);
 }
 
-static bool fold_names(const struct fold_args *args, const struct profile *profile,
-    struct naming *naming, struct eh2sframe_error *error)
-{
-	const struct naming_options options = {.debug_dirs = args->debug_dirs,
-	    .n_debug_dirs = args->n_debug_dirs,
-	    .no_demangle = args->no_demangle,
-	    .no_inline = args->no_inline};
-	struct err err = {0};
-
-	return naming_run(profile, &options, naming, &err) || fold_failed(&err, error);
-}
-
 bool fold_is_no_link(const char *path, FILE *file, struct eh2sframe_error *error)
 {
 	struct stat named, opened;
@@ -144,25 +119,38 @@ bool fold_is_no_link(const char *path, FILE *file, struct eh2sframe_error *error
 		   "is a symbolic link; name the file that it leads to");
 }
 
+static bool fold_write(const struct fold_args *args, const struct profile *profile,
+    const struct print_out *out, struct eh2sframe_error *error)
+{
+	const char *version = eh2sframe_version();
+	struct naming naming = {0};
+	struct err err = {0};
+	bool ok = naming_run(profile, &args->naming, &naming, &err);
+
+	if (ok) {
+		print_start(out);
+		ok = args->format == FOLD_FOLDED
+			 ? output_folded(profile, &naming, out->file, &err)
+		     : args->format == FOLD_HTML
+			 ? output_page(profile, &naming, version, out->file, &err)
+			 : output_firefox(profile, &naming, version, out->file, &err);
+	}
+	naming_free(&naming);
+	return ok || fold_failed(&err, error);
+}
+
 /* Opens the output before the work, so that an output that cannot be written costs no time. */
 static bool fold_output(const struct fold_args *args, const struct profile *profile,
     struct eh2sframe_error *error)
 {
-	struct naming naming = {0};
 	struct print_out out;
-	bool ok;
 
-	if (!fold_is_no_link(args->output, NULL, error) ||
-	    !print_open(args->output, true, &out, error))
-		return false;
-	ok = fold_is_no_link(out.path, out.file, error) &&
-	     fold_names(args, profile, &naming, error);
-	if (ok) {
-		print_start(&out);
-		ok = fold_write(args, profile, &naming, out.file, error);
-	}
-	naming_free(&naming);
-	return print_close(&out, ok, error);
+	return fold_is_no_link(args->output, NULL, error) &&
+	       print_open(args->output, true, &out, error) &&
+	       print_close(&out,
+		   fold_is_no_link(out.path, out.file, error) &&
+		       fold_write(args, profile, &out, error),
+		   error);
 }
 
 int fold_run(const struct fold_args *args)

@@ -55,8 +55,7 @@ bool picture_write(const struct record_args *args)
 	    .recording = args->recording,
 	    .title = args->name,
 	    .output = args->name,
-	    .debug_dirs = debug_dirs,
-	    .n_debug_dirs = 1,
+	    .naming = {.debug_dirs = debug_dirs, .n_debug_dirs = 1},
 	    .quiet = args->quiet};
 
 	return fold_run(&fold) == EH2SFRAME_DONE;
