@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "profile/output/json_text.h"
 #include "profile/output/output.h"
 #include "profile/output/stack_tree.h"
 

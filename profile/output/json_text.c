@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/output/json_text.h"
-
+/* Text as JSON that can stand in a page. */
 #include <string.h>
 
 #include "base/plain.h"
+#include "profile/output/output.h"
 
 void json_text_write(const char *text, FILE *out)
 {

@@ -40,4 +40,15 @@ const char *output_name(
 /* The names of all functions and then those of such frames, as strings of JSON with commas between them. */
 void output_names(const struct naming *naming, FILE *out);
 
+/* The page without its data: the lines before and after that, which base/page/embed.py makes from the files in page/. */
+extern const char *const output_page_head[], *const output_page_tail[];
+
+/*
+ * Writes any bytes as a JSON string, with its quotes. What is not UTF-8 becomes U+FFFD. The
+ * characters of markup are escaped, so that no text ends the element that it is in.
+ */
+void json_text_write(const char *text, FILE *out);
+/* A further member of an object. */
+void json_text_member(const char *name, const char *text, FILE *out);
+
 #endif

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/output/json_text.h"
 #include "profile/output/output.h"
-#include "profile/output/flame_page.h"
 #include "profile/output/stack_tree.h"
 
 struct page {

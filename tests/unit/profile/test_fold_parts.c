@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/output/json_text.h"
+#include "profile/output/output.h"
 #include "profile/symbols/naming.h"
 #include "profile/symbols/naming_table.h"
 #include "tests/unit/unit.h"
