@@ -38,64 +38,47 @@ function treeMerge(threads, commIds) {
 	return tree;
 }
 
-// The children of each node, heaviest first: firsts[node] to firsts[node + 1] in list.
-function treeChildren(tree, total) {
-	const { n, parent, name } = tree;
-	const firsts = new Int32Array(n + 1), list = new Int32Array(n);
-
-	for (let i = 1; i < n; i++) firsts[parent[i] + 1] += 1;
-	for (let i = 0; i < n; i++) firsts[i + 1] += firsts[i];
-	const next = firsts.slice();
-	for (let i = 1; i < n; i++) list[next[parent[i]]++] = i;
-	for (let i = 0; i < n; i++) {
-		if (firsts[i + 1] - firsts[i] > 1)
-			list.subarray(firsts[i], firsts[i + 1]).sort((a, b) => total[b] - total[a] || name[a] - name[b]);
-	}
-	return { firsts, list };
-}
-
-// The order of the result: a node, then all below it. start and total are samples.
+// The order of the result: a node, then all below it, heavier ones first, up to end. start and total are samples.
 function treeBuild(threads, commIds) {
 	const from = treeMerge(threads, commIds);
-	const { n } = from;
+	const { n, name } = from;
 	const sum = from.self.slice(0, n);
-
-	for (let i = n - 1; i > 0; i--) sum[from.parent[i]] += sum[i];
-	const { firsts, list } = treeChildren(from, sum);
+	// The callees of each node: the first of them, and the next one of each.
+	const first = new Int32Array(n), next = new Int32Array(n);
+	for (let i = n - 1; i > 0; i--) {
+		const parent = from.parent[i];
+		sum[parent] += sum[i];
+		next[i] = first[parent];
+		first[parent] = i;
+	}
 	const tree = { n, deepest: 0, name: new Int32Array(n), parent: new Int32Array(n), depth: new Int32Array(n),
 		end: new Int32Array(n), start: new Float64Array(n), total: new Float64Array(n), self: new Float64Array(n) };
-	const stack = [0], place = new Int32Array(n);
-	let to = 0;
+	const stack = [0], place = new Int32Array(n), used = new Float64Array(n);
+	let at = 0;
 	tree.parent[0] = -1;
-	while (stack.length) {
-		const node = stack.pop(), at = to++;
+	for (; stack.length; at++) {
+		const node = stack.pop(), callees = [];
 		place[node] = at;
-		tree.name[at] = from.name[node];
+		tree.name[at] = name[node];
 		tree.self[at] = from.self[node];
 		tree.total[at] = sum[node];
-		if (at) tree.parent[at] = place[from.parent[node]];
-		if (at) tree.depth[at] = tree.depth[tree.parent[at]] + 1;
+		if (at) {
+			const parent = place[from.parent[node]];
+			tree.parent[at] = parent;
+			tree.depth[at] = tree.depth[parent] + 1;
+			tree.start[at] = tree.start[parent] + used[parent];
+			used[parent] += sum[node];
+		}
 		tree.deepest = Math.max(tree.deepest, tree.depth[at]);
-		for (let i = firsts[node + 1] - 1; i >= firsts[node]; i--) stack.push(list[i]);
+		for (let i = first[node]; i; i = next[i]) callees.push(i);
+		// The last one is the next.
+		for (const one of callees.sort((a, b) => sum[a] - sum[b] || name[b] - name[a])) stack.push(one);
 	}
-	treePlace(tree);
+	while (at-- > 0) {
+		tree.end[at] = Math.max(tree.end[at], at + 1);
+		if (at) tree.end[tree.parent[at]] = Math.max(tree.end[tree.parent[at]], tree.end[at]);
+	}
 	return tree;
-}
-
-// Where a node ends in the order, and where its samples start.
-function treePlace(tree) {
-	const used = new Float64Array(tree.n);
-
-	for (let i = tree.n - 1; i >= 0; i--) {
-		if (!tree.end[i]) tree.end[i] = i + 1;
-		const parent = tree.parent[i];
-		if (parent >= 0 && tree.end[parent] < tree.end[i]) tree.end[parent] = tree.end[i];
-	}
-	for (let i = 1; i < tree.n; i++) {
-		const parent = tree.parent[i];
-		tree.start[i] = tree.start[parent] + used[parent];
-		used[parent] += tree.total[i];
-	}
 }
 
 // Samples in and below nodes of matched functions, each once. nodes has these, outermost ones alone, the widest first.
