@@ -199,7 +199,6 @@ function mainListen() {
 		search.focus();
 	});
 	addEventListener('popstate', () => mainApply(mainReadAddress()));
-	addEventListener('hashchange', () => mainApply(mainReadAddress()));
 	mainDark.addEventListener('change', () => mainApply({ ...main.state }));
 }
 
