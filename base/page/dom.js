@@ -1,5 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Elements. All text goes through textContent, so that no name becomes markup.
+// Texts and elements. All text goes through textContent, so that no name becomes markup.
+
+// Characters that a reader would not see, or that change the order of the others.
+const dataInvisible =
+	/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+function dataText(value) {
+	if (typeof value === 'number') value = String(value);
+	return typeof value === 'string' ? value.replace(dataInvisible, '\ufffd') : '';
+}
+
+const dataDigits = new Intl.NumberFormat('en-US');
+
+function dataNumber(count) {
+	return count === undefined ? '?' : dataDigits.format(count);
+}
 
 const domSvgSpace = 'http://www.w3.org/2000/svg';
 

@@ -2,15 +2,6 @@
 // The report as the page uses it. Any program may have written a merged report, so
 // nothing here trusts that a member is there, or what its type is.
 
-// Characters that a reader would not see, or that change the order of the others.
-const dataInvisible =
-	/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
-function dataText(value) {
-	if (typeof value === 'number') value = String(value);
-	return typeof value === 'string' ? value.replace(dataInvisible, '\ufffd') : '';
-}
-
 // A count, or undefined where the report has none.
 function dataCount(object, name) {
 	const value = dataObject(object)[name];
@@ -42,12 +33,6 @@ function dataAddress(value) {
 
 function dataHex(prefix, at) {
 	return (prefix ? prefix + '+' : '') + '0x' + at.toString(16);
-}
-
-const dataDigits = new Intl.NumberFormat('en-US');
-
-function dataNumber(count) {
-	return count === undefined ? '?' : dataDigits.format(count);
 }
 
 // Three digits of the largest unit, for places where exact bytes stand beside.

@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The profile as the page uses it. Names come from any program, so none is trusted.
 
-// Characters that a reader would not see, or that change the order of the others.
-const dataInvisible =
-	/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-const dataDigits = new Intl.NumberFormat('en-US');
-
-function dataText(value) {
-	return String(value).replace(dataInvisible, '\ufffd');
-}
-
-function dataNumber(count) {
-	return dataDigits.format(count);
-}
-
 // "12.3%"; a part that is not the whole is never shown as 100%, and one that is there never as 0.
 function dataPercent(part, whole) {
 	if (!whole || part === whole) return whole ? '100%' : '0%';
