@@ -170,57 +170,43 @@ bool profile_add_frame(struct profile *profile, const struct profile_frame *fram
 	return true;
 }
 
-/* A stack that is not its caller's first one. Only these are in stack_slots. */
-static bool model_add_further(struct profile *profile, uint32_t caller, uint32_t frame,
-    uint32_t *index, struct err *err)
-{
-	const uint32_t key[2] = {caller, frame};
-	uint32_t hash = model_hash((const uint8_t *)key, sizeof(key));
-	struct slot *slot;
-
-	if (!slots_reserve(&profile->stack_slots, profile->n_further_stacks + 1))
-		return err_set_nomem(err);
-	for (slot = slots_first(&profile->stack_slots, hash); slot->number;
-	     slot = slots_next(&profile->stack_slots, slot)) {
-		const struct profile_stack *old = &profile->stacks[slot->number - 1];
-
-		*index = slot->number - 1;
-		if (slot->hash == hash && old->caller == caller && old->frame == frame)
-			return true;
-	}
-	*index = (uint32_t)profile->n_stacks;
-	*slot = (struct slot){.hash = hash, .number = *index + 1};
-	profile->n_further_stacks++;
-	return true;
-}
-
 bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
     uint32_t *index, struct err *err)
 {
-	uint32_t callee;
+	const uint32_t key[2] = {caller, frame};
+	struct slot *slot;
+	uint32_t hash;
 
 	if (profile->n_stacks >= UINT32_MAX - 1)
 		return err_set(err, ERR_LIMIT,
 		    "more than 4294967294 frames, stacks or samples; record for a "
 		    "shorter time");
-	if (!vec_reserve(&profile->stacks, &profile->cap_stacks, profile->n_stacks + 1))
+	if (!vec_reserve(&profile->stacks, &profile->cap_stacks, profile->n_stacks + 1) ||
+	    !slots_reserve(&profile->stack_slots, profile->n_further_stacks + 1))
 		return err_set_nomem(err);
-	callee = profile->stacks[caller].callee;
-	if (callee && profile->stacks[callee].frame == frame) {
-		*index = callee;
+	*index = profile->stacks[caller].callee;
+	if (*index && profile->stacks[*index].frame == frame)
 		return true;
-	}
 	/* Most stacks have one callee. They need no slot, whose memory would have to be fetched. */
-	if (callee) {
-		if (!model_add_further(profile, caller, frame, index, err))
-			return false;
-		if (*index < profile->n_stacks)
-			return true;
+	if (*index) {
+		hash = model_hash(key, sizeof(key));
+		for (slot = slots_first(&profile->stack_slots, hash); slot->number;
+		     slot = slots_next(&profile->stack_slots, slot)) {
+			const struct profile_stack *old;
+
+			*index = slot->number - 1;
+			old = &profile->stacks[*index];
+			if (slot->hash == hash && old->caller == caller &&
+			    old->frame == frame)
+				return true;
+		}
+		*slot = (struct slot){hash, (uint32_t)profile->n_stacks + 1};
+		profile->n_further_stacks++;
 	} else {
-		*index = (uint32_t)profile->n_stacks;
-		profile->stacks[caller].callee = *index;
+		profile->stacks[caller].callee = (uint32_t)profile->n_stacks;
 	}
-	profile->stacks[profile->n_stacks++] =
+	*index = (uint32_t)profile->n_stacks++;
+	profile->stacks[*index] =
 	    (struct profile_stack){.caller = caller, .frame = frame};
 	return true;
 }
