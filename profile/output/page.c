@@ -113,18 +113,6 @@ static void page_files(const struct page *page)
 	page_file("", "", "left", "}]", page->out);
 }
 
-static size_t page_file_of(
-    const struct page *page, const struct naming_function *function)
-{
-	size_t n = page->profile->n_modules;
-
-	if (function->kind == PROFILE_FRAME_JIT)
-		return n + PAGE_JIT;
-	if (function->kind == PROFILE_FRAME_UNKNOWN)
-		return n + PAGE_UNKNOWN;
-	return function->module;
-}
-
 void output_names(const struct naming *naming, FILE *out)
 {
 	char mark[OUTPUT_MARK_SIZE];
@@ -138,15 +126,22 @@ void output_names(const struct naming *naming, FILE *out)
 static void page_functions(const struct page *page)
 {
 	const struct naming *naming = page->naming;
+	const size_t n = page->profile->n_modules;
 
 	fputs(",\"functions\":{\"name\":[", page->out);
 	output_names(naming, page->out);
 	fputs(",\"[left out: few samples each]\"],\"file\":[", page->out);
-	for (size_t i = 0; i < naming->n_functions; i++)
-		fprintf(page->out, "%zu,", page_file_of(page, &naming->functions[i]));
+	for (size_t i = 0; i < naming->n_functions; i++) {
+		const struct naming_function *function = &naming->functions[i];
+
+		fprintf(page->out, "%zu,",
+		    function->kind == PROFILE_FRAME_JIT	      ? n + PAGE_JIT
+		    : function->kind == PROFILE_FRAME_UNKNOWN ? n + PAGE_UNKNOWN
+							      : function->module);
+	}
 	for (size_t i = 0; i < PROFILE_N_WHYS; i++)
-		fprintf(page->out, "%zu,", page->profile->n_modules + PAGE_INCOMPLETE);
-	fprintf(page->out, "%zu]}", page->profile->n_modules + PAGE_NARROW);
+		fprintf(page->out, "%zu,", n + PAGE_INCOMPLETE);
+	fprintf(page->out, "%zu]}", n + PAGE_NARROW);
 }
 
 /* Marks are never left out. */
