@@ -29,7 +29,7 @@ function graphNew(callbacks) {
 		callbacks.zoom(node);
 	});
 	new ResizeObserver(() => requestAnimationFrame(() => {
-		if (graph.view && box.clientWidth !== graph.width) graphShow(graph, graph.view);
+		if (box.clientWidth !== graph.width) graphShow(graph, graph.view);
 	})).observe(box);
 	return graph;
 }
@@ -52,7 +52,6 @@ function graphMarks(graph) {
 	const { view, width, box } = graph;
 	const pixels = graph.marks.getContext('2d');
 
-	if (!view) return;
 	pixels.clearRect(0, 0, width, graph.height);
 	if (graph.hover >= 0) drawFrame(view, pixels, width, box.scrollTop, graph.hover, view.look.hover);
 	if (document.activeElement === box)
@@ -60,7 +59,6 @@ function graphMarks(graph) {
 }
 
 function graphPaint(graph) {
-	if (!graph.view) return;
 	drawAll(graph.view, graph.frames.getContext('2d'), graph.width, graph.height, graph.box.scrollTop);
 	graphMarks(graph);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page as a whole. What it shows stands in the address, so links and the back button work.
 
-const main = { report: null, graph: null, view: null, state: null, tree: null, treeOf: null, names: [], found: null,
-	place: -1 };
+const main = { report: null, graph: null, view: null, state: null, tree: null, names: [], found: null, place: -1 };
 const mainDark = matchMedia('(prefers-color-scheme: dark)');
 
 function mainNameOf(name) {
@@ -136,10 +135,9 @@ function mainPaintColours() {
 function mainApply(state) {
 	const before = main.state || {};
 
-	if (main.treeOf !== state.threads) {
+	if (before.threads !== state.threads) {
 		main.tree = treeBuild(main.choices.find((one) => one.value === state.threads).threads, main.commIds);
-		if (main.treeOf !== null && before.zoom === state.zoom) state.zoom = 0;
-		main.treeOf = state.threads;
+		if (before.zoom === state.zoom) state.zoom = 0;
 	}
 	if (state.zoom >= main.tree.n) state.zoom = 0;
 	main.state = state;
