@@ -16,45 +16,33 @@ struct tree_maker {
 	uint32_t *places; /* of each node in the tree */
 };
 
-struct tree_named {
-	const char *name, *path;
-	uint32_t index;
-};
-
-/* By name first; then by what tells functions of one name apart. */
+/* By name, then as naming has them. */
 static int tree_compare_names(const void *left, const void *right)
 {
-	const struct tree_named *a = left, *b = right;
-	int order = strcmp(a->name, b->name);
+	const struct naming_function *const *a = left, *const *b = right;
+	int order = strcmp((*a)->name, (*b)->name);
 
-	if (!order)
-		order = strcmp(a->path, b->path);
-	return order ? order : a->index < b->index ? -1 : a->index > b->index;
+	return order ? order : *a < *b ? -1 : *a > *b;
 }
 
 static bool tree_rank(struct tree_maker *maker, struct err *err)
 {
 	const struct naming *naming = maker->naming;
 	const size_t n = naming->n_functions + PROFILE_N_WHYS;
-	struct tree_named *named = calloc(n, sizeof(*named));
+	const struct naming_function **named = calloc(n, sizeof(*named));
 
 	maker->ranks = calloc(n, sizeof(*maker->ranks));
 	if (!named || !maker->ranks) {
 		free(named);
 		return err_set_nomem(err);
 	}
-	for (size_t i = 0; i < naming->n_functions; i++) {
-		const struct naming_function *function = &naming->functions[i];
-		bool file = function->kind == PROFILE_FRAME_FILE ||
-			    function->kind == PROFILE_FRAME_KERNEL;
-
-		named[i] = (struct tree_named){function->name,
-		    file ? maker->profile->modules[function->module].path : "",
-		    (uint32_t)i};
-	}
+	for (size_t i = 0; i < naming->n_functions; i++)
+		named[i] = &naming->functions[i];
 	qsort(named, naming->n_functions, sizeof(*named), tree_compare_names);
 	for (size_t i = 0; i < n; i++)
-		maker->ranks[i < naming->n_functions ? named[i].index : i] = (uint32_t)i;
+		maker->ranks[i] = (uint32_t)i;
+	for (size_t i = 0; i < naming->n_functions; i++)
+		maker->ranks[named[i] - naming->functions] = (uint32_t)i;
 	free(named);
 	return true;
 }
