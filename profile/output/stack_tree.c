@@ -106,49 +106,39 @@ static bool tree_nodes(struct tree_maker *maker, struct err *err)
 	return ok;
 }
 
-/*
- * Gives the nodes their places: each before its callees. first and next are the callees of each, and waiting has room
- * for all, each with its rank above its number.
- */
-static void tree_place(struct tree_maker *maker, const uint32_t *first,
-    const uint32_t *next, uint64_t *waiting, struct tree *tree)
-{
-	for (size_t n = 1; n > 0;) {
-		const uint32_t at = (uint32_t)waiting[--n];
-		const struct profile_stack *raw = &maker->nodes.stacks[at];
-		struct tree_node *node = &tree->nodes[tree->n_nodes];
-		const size_t begin = n;
-
-		maker->places[at] = (uint32_t)tree->n_nodes++;
-		node->function = raw->frame;
-		node->parent = maker->places[raw->caller];
-		node->depth = at ? tree->nodes[node->parent].depth + 1 : 0;
-		for (uint32_t i = first[at]; i; i = next[i])
-			waiting[n++] =
-			    ~(uint64_t)maker->ranks[maker->nodes.stacks[i].frame] << 32 |
-			    i;
-		/* The last one is the next. */
-		if (n - begin > 1)
-			qsort(waiting + begin, n - begin, sizeof(*waiting), search_order);
-	}
-}
-
+/* Gives the nodes their places: each before its callees, and these by rank. */
 static bool tree_order(struct tree_maker *maker, struct tree *tree, struct err *err)
 {
+	const struct profile_stack *raw = maker->nodes.stacks;
 	const size_t n = maker->nodes.n_stacks;
+	/* Of each, the first callee, and the next one of its caller. */
 	uint32_t *first = calloc(n, sizeof(*first)), *next = calloc(n, sizeof(*next));
+	/* Each with its rank above its number; the last one is the next that gets a place. */
 	uint64_t *waiting = calloc(n, sizeof(*waiting));
+	size_t n_waiting;
 
 	tree->nodes = calloc(n, sizeof(*tree->nodes));
 	maker->places = calloc(n, sizeof(*maker->places));
-	if (first && next && waiting && tree->nodes && maker->places) {
-		for (uint32_t i = (uint32_t)n; --i > 0;) {
-			uint32_t *list = &first[maker->nodes.stacks[i].caller];
+	n_waiting = first && next && waiting && tree->nodes && maker->places;
+	for (uint32_t i = (uint32_t)n; n_waiting && --i > 0;) {
+		next[i] = first[raw[i].caller];
+		first[raw[i].caller] = i;
+	}
+	while (n_waiting) {
+		const uint32_t at = (uint32_t)waiting[--n_waiting];
+		struct tree_node *node = &tree->nodes[tree->n_nodes];
+		const size_t begin = n_waiting;
 
-			next[i] = *list;
-			*list = i;
-		}
-		tree_place(maker, first, next, waiting, tree);
+		maker->places[at] = (uint32_t)tree->n_nodes++;
+		node->function = raw[at].frame;
+		node->parent = maker->places[raw[at].caller];
+		node->depth = at ? tree->nodes[node->parent].depth + 1 : 0;
+		for (uint32_t i = first[at]; i; i = next[i])
+			waiting[n_waiting++] =
+			    ~(uint64_t)maker->ranks[raw[i].frame] << 32 | i;
+		if (n_waiting - begin > 1)
+			qsort(waiting + begin, n_waiting - begin, sizeof(*waiting),
+			    search_order);
 	}
 	free(first);
 	free(next);
