@@ -28,9 +28,7 @@ function graphNew(callbacks) {
 		graph.view.focus = node;
 		callbacks.zoom(node);
 	});
-	new ResizeObserver(() => requestAnimationFrame(() => {
-		if (box.clientWidth !== graph.width) graphShow(graph, graph.view);
-	})).observe(box);
+	domWatchWidth(box, (width) => { if (width !== graph.width) graphShow(graph, graph.view); });
 	return graph;
 }
 
