@@ -74,23 +74,24 @@ bool tree_ends(
 static bool tree_nodes_of(struct tree_maker *maker, unsigned int why, struct err *err)
 {
 	const struct profile *profile = maker->profile;
-	uint32_t *nodes = maker->ends[why], n;
+	const struct naming *naming = maker->naming;
+	uint32_t *nodes = maker->ends[why];
 
 	nodes[0] = 0;
 	if (why && !profile_add_stack(&maker->nodes, 0,
-		       (uint32_t)maker->naming->n_functions + why, &nodes[0], err))
+		       (uint32_t)naming->n_functions + why, &nodes[0], err))
 		return false;
 	for (size_t i = 1; i < profile->n_stacks; i++) {
 		const struct profile_stack *stack = &profile->stacks[i];
-		const struct naming_place *places =
-		    naming_places(maker->naming, stack->frame, &n);
+		const struct naming_chain *chain = &naming->of_frame[stack->frame];
 
 		if (!nodes[i])
 			continue;
 		nodes[i] = nodes[stack->caller];
-		for (uint32_t k = 0; k < n; k++)
+		for (uint32_t k = 0; k < chain->n; k++)
 			if (!profile_add_stack(&maker->nodes, nodes[i],
-				places[k].function, &nodes[i], err))
+				naming->places[chain->first + k].function, &nodes[i],
+				err))
 				return false;
 	}
 	return true;

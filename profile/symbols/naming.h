@@ -64,14 +64,6 @@ ATTR_MUST_CHECK bool naming_run(const struct profile *profile,
     const struct naming_options *options, struct naming *naming, struct err *err);
 void naming_free(struct naming *naming); /* accepts a zeroed one */
 
-/* The places of a frame, the outermost first. */
-static inline const struct naming_place *naming_places(
-    const struct naming *naming, uint32_t frame, uint32_t *n)
-{
-	*n = naming->of_frame[frame].n;
-	return &naming->places[naming->of_frame[frame].first];
-}
-
 /* The last part of a path: "libc.so.6"; "[vdso]" and an empty path stay. */
 const char *naming_base(const char *path);
 
