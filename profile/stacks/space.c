@@ -143,7 +143,6 @@ struct space *space_find(const struct spaces *spaces, uint32_t pid)
 static void space_changed(struct spaces *spaces, struct space *space)
 {
 	space->generation = ++spaces->generation;
-	space->last = NULL;
 }
 
 static void space_free(struct spaces *spaces, struct space *space)
@@ -269,19 +268,13 @@ struct space_thread *space_thread_get(
 	return thread;
 }
 
-const struct space_map *space_map_find(struct space *space, uint64_t pc)
+const struct space_map *space_map_find(const struct space *space, uint64_t pc)
 {
-	const struct space_map *map = space->last;
-	size_t at;
+	size_t at = space_maps_from(&space->maps, pc);
+	const struct space_map *map =
+	    at < space->maps.n ? space_maps_get(&space->maps, at) : NULL;
 
-	if (map && pc >= map->start && pc < map->end)
-		return map;
-	at = space_maps_from(&space->maps, pc);
-	map = at < space->maps.n ? space_maps_get(&space->maps, at) : NULL;
-	if (!map || pc < map->start)
-		return NULL;
-	space->last = map;
-	return map;
+	return map && pc >= map->start ? map : NULL;
 }
 
 static void space_forget_maps(struct spaces *spaces, struct space *space)

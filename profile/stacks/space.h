@@ -50,9 +50,8 @@ struct space {
 	uint32_t n_added;    /* mappings of files */
 	/* Tells programs that begin in it, and in processes that had its number before, apart. */
 	uint32_t program;
-	struct owner owner;	      /* its own, or that of who made it */
-	bool owner_read;	      /* since it began, or another program began in it */
-	const struct space_map *last; /* that was found, or NULL */
+	struct owner owner; /* its own, or that of who made it */
+	bool owner_read;    /* since it began, or another program began in it */
 	struct space_maps maps;
 };
 
@@ -110,7 +109,7 @@ static inline uint64_t space_name_key(const struct space *space, uint64_t pc)
 }
 
 /* The mapping that has pc, or NULL. */
-const struct space_map *space_map_find(struct space *space, uint64_t pc);
+const struct space_map *space_map_find(const struct space *space, uint64_t pc);
 
 /* Takes in what the records say. ERR_NOMEM. */
 ATTR_MUST_CHECK bool space_add_map(

@@ -157,7 +157,6 @@ static void space_check(struct space *space, const struct space_pages *pages)
 		ck_assert_uint_lt(map->start, map->end);
 		end = map->end;
 	}
-	/* Downwards: upwards, the map that was found last answers for all but a first page. */
 	for (uint64_t page = SPACE_PAGES; page-- > 0;) {
 		map = space_map_find(space, page);
 		ck_assert_uint_eq(map ? map->file : 0, pages->file[page]);
