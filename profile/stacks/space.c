@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/stacks/space.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,18 +88,6 @@ static bool space_maps_add(struct space_maps *maps, const struct space_map *map)
 	return space_maps_insert(maps, at, map);
 }
 
-/* Forgets those that were added n steps before now, or earlier. The clock may wrap. */
-static void space_maps_forget(struct space_maps *maps, uint32_t now, uint32_t n)
-{
-	size_t kept = 0;
-
-	space_maps_move_gap(maps, maps->n);
-	for (size_t i = 0; i < maps->n; i++)
-		if (now - maps->list[i].added < n)
-			maps->list[kept++] = maps->list[i];
-	maps->n = maps->gap = kept;
-}
-
 /* Copies from to an empty list. */
 static bool space_maps_copy(struct space_maps *to, const struct space_maps *from)
 {
@@ -110,12 +99,28 @@ static bool space_maps_copy(struct space_maps *to, const struct space_maps *from
 	return true;
 }
 
+static void space_changed(struct spaces *spaces, struct space *space)
+{
+	space->generation = ++spaces->generation;
+}
+
+static void space_drop_maps(struct spaces *spaces, struct space *space)
+{
+	spaces->n_maps -= space->maps.n;
+	space_maps_free(&space->maps);
+	space_changed(spaces, space);
+}
+
+static void space_free(struct spaces *spaces, struct space *space)
+{
+	space_drop_maps(spaces, space);
+	free(space);
+}
+
 void spaces_free(struct spaces *spaces)
 {
-	for (size_t i = 0; i < spaces->n; i++) {
-		space_maps_free(&spaces->list[i].space->maps);
-		free(spaces->list[i].space);
-	}
+	for (size_t i = 0; i < spaces->n; i++)
+		space_free(spaces, spaces->list[i].space);
 	free(spaces->list);
 	free(spaces->threads);
 	*spaces = (struct spaces){0};
@@ -132,24 +137,21 @@ static size_t space_thread_place(const struct spaces *spaces, uint32_t tid)
 	return search_list_from(spaces->threads, spaces->n_threads, tid, tid);
 }
 
+static struct space_thread *space_thread_find(const struct spaces *spaces, uint32_t tid)
+{
+	size_t at = space_thread_place(spaces, tid);
+
+	return at < spaces->n_threads && spaces->threads[at].tid == tid
+		   ? &spaces->threads[at]
+		   : NULL;
+}
+
 struct space *space_find(const struct spaces *spaces, uint32_t pid)
 {
 	size_t at = space_place(spaces, pid);
 
 	return at < spaces->n && spaces->list[at].pid == pid ? spaces->list[at].space
 							     : NULL;
-}
-
-static void space_changed(struct spaces *spaces, struct space *space)
-{
-	space->generation = ++spaces->generation;
-}
-
-static void space_free(struct spaces *spaces, struct space *space)
-{
-	spaces->n_maps -= space->maps.n;
-	space_maps_free(&space->maps);
-	free(space);
 }
 
 /* Makes room for processes, or for threads. One that was used just now stays. */
@@ -181,21 +183,18 @@ static void spaces_forget(struct spaces *spaces)
 	spaces->n_threads = kept;
 }
 
-/* Finds or adds one. NULL: ERR_NOMEM. */
 struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 {
-	size_t at = space_place(spaces, pid);
-	struct space *space;
+	struct space *space = space_find(spaces, pid);
+	size_t at;
 
 	spaces->clock++;
-	if (at < spaces->n && spaces->list[at].pid == pid) {
-		spaces->list[at].space->used = spaces->clock;
-		return spaces->list[at].space;
+	if (space) {
+		space->used = spaces->clock;
+		return space;
 	}
-	if (spaces->n >= SPACE_MAX) {
+	if (spaces->n >= SPACE_MAX)
 		spaces_forget(spaces);
-		at = space_place(spaces, pid);
-	}
 	space = calloc(1, sizeof(*space));
 	if (!space || !vec_reserve(&spaces->list, &spaces->cap, spaces->n + 1)) {
 		free(space);
@@ -205,6 +204,7 @@ struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 	space->pid = pid;
 	space->used = spaces->clock;
 	space_changed(spaces, space);
+	at = space_place(spaces, pid);
 	memmove(spaces->list + at + 1, spaces->list + at,
 	    (spaces->n - at) * sizeof(*spaces->list));
 	spaces->list[at] = (struct space_entry){pid, space};
@@ -229,35 +229,31 @@ static void space_recall(const struct spaces *spaces, struct space_thread *threa
 struct space_thread *space_thread_get(
     struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err)
 {
-	struct space *space = space_get(spaces, pid, err);
-	size_t at = space_thread_place(spaces, tid);
-	struct space_thread *thread;
+	struct space *space = space_get(spaces, pid, err), *old;
+	struct space_thread *thread = space_thread_find(spaces, tid);
+	size_t at;
 
 	if (!space)
 		return NULL;
-	if (at < spaces->n_threads && spaces->threads[at].tid == tid &&
-	    spaces->threads[at].pid == pid) {
-		spaces->threads[at].used = spaces->clock;
-		return &spaces->threads[at];
+	if (thread && thread->pid == pid) {
+		thread->used = spaces->clock;
+		return thread;
 	}
 	space->n_threads++;
-	/* A number that was used again, and its end was lost. */
-	if (at < spaces->n_threads && spaces->threads[at].tid == tid) {
-		struct space *old = space_find(spaces, spaces->threads[at].pid);
-
-		thread = &spaces->threads[at];
+	if (thread) {
+		/* A number that was used again, and its end was lost. */
+		old = space_find(spaces, thread->pid);
 		if (old && old->n_threads)
 			old->n_threads--;
 	} else {
-		if (spaces->n_threads >= SPACE_MAX) {
+		if (spaces->n_threads >= SPACE_MAX)
 			spaces_forget(spaces);
-			at = space_thread_place(spaces, tid);
-		}
 		if (!vec_reserve(
 			&spaces->threads, &spaces->cap_threads, spaces->n_threads + 1)) {
 			err_set_nomem(err);
 			return NULL;
 		}
+		at = space_thread_place(spaces, tid);
 		thread = &spaces->threads[at];
 		memmove(thread + 1, thread, (spaces->n_threads - at) * sizeof(*thread));
 		spaces->n_threads++;
@@ -277,23 +273,24 @@ const struct space_map *space_map_find(const struct space *space, uint64_t pc)
 	return map && pc >= map->start ? map : NULL;
 }
 
+/* Keeps those that were added last. */
 static void space_forget_maps(struct spaces *spaces, struct space *space)
 {
-	size_t before = space->maps.n;
+	struct space_maps *maps = &space->maps;
+	const size_t before = maps->n;
 
-	space_maps_forget(&space->maps, space->n_added, (uint32_t)(before / 4));
+	space_maps_move_gap(maps, before);
+	maps->n = 0;
+	/* The clock may wrap. */
+	for (size_t i = 0; i < before; i++)
+		if (space->n_added - maps->list[i].added < before / 4)
+			maps->list[maps->n++] = maps->list[i];
+	maps->gap = maps->n;
 	/* Few can be in many pieces. */
-	if (space->maps.n > before / 2)
-		space_maps_free(&space->maps);
-	spaces->n_maps -= before - space->maps.n;
-	spaces->n_forgotten += before - space->maps.n;
-	space_changed(spaces, space);
-}
-
-static void space_drop_maps(struct spaces *spaces, struct space *space)
-{
-	spaces->n_maps -= space->maps.n;
-	space_maps_free(&space->maps);
+	if (maps->n > before / 2)
+		space_maps_free(maps);
+	spaces->n_maps -= before - maps->n;
+	spaces->n_forgotten += before - maps->n;
 	space_changed(spaces, space);
 }
 
@@ -352,14 +349,13 @@ bool space_add_map(
 bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t parent,
     uint32_t parent_tid, uint64_t time, struct err *err)
 {
-	struct space_thread *thread;
+	struct space_thread *thread = space_thread_find(spaces, parent_tid);
 	const struct space *from;
 	struct space *to;
 	char comm[sizeof(thread->comm)] = "";
-	size_t at = space_thread_place(spaces, parent_tid);
 
-	if (at < spaces->n_threads && spaces->threads[at].tid == parent_tid)
-		memcpy(comm, spaces->threads[at].comm, sizeof(comm));
+	if (thread)
+		memcpy(comm, thread->comm, sizeof(comm));
 	/* The process that had this number is gone, whether its end was recorded or not. */
 	if (pid != parent && pid == tid)
 		space_remove(spaces, pid);
@@ -372,9 +368,7 @@ bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t pare
 	from = space_find(spaces, parent);
 	if (pid == parent || !from)
 		return true;
-	to = space_get(spaces, pid, err);
-	if (!to)
-		return false;
+	to = space_find(spaces, pid);
 	space_drop_maps(spaces, to);
 	spaces_reserve_maps(spaces, from->maps.n);
 	to->n_added = from->n_added;
@@ -394,8 +388,7 @@ bool space_comm(struct spaces *spaces, uint32_t pid, uint32_t tid, const char *c
 
 	if (!thread)
 		return false;
-	strncpy(thread->comm, comm, sizeof(thread->comm) - 1);
-	thread->comm[sizeof(thread->comm) - 1] = '\0';
+	snprintf(thread->comm, sizeof(thread->comm), "%s", comm);
 	thread->number = UINT32_MAX;
 	space = exec ? space_find(spaces, pid) : NULL;
 	if (space) {
@@ -408,16 +401,15 @@ bool space_comm(struct spaces *spaces, uint32_t pid, uint32_t tid, const char *c
 
 bool space_exit(struct spaces *spaces, uint32_t pid, uint32_t tid)
 {
-	size_t at = space_thread_place(spaces, tid);
+	struct space_thread *thread = space_thread_find(spaces, tid);
 	struct space *space = space_find(spaces, pid);
-	bool known = at < spaces->n_threads && spaces->threads[at].tid == tid &&
-		     spaces->threads[at].pid == pid;
+	bool known = thread && thread->pid == pid;
 
 	if (known) {
-		spaces->ended[spaces->n_ended++ % SPACE_ENDED] = spaces->threads[at];
-		spaces->n_threads--;
-		memmove(spaces->threads + at, spaces->threads + at + 1,
-		    (spaces->n_threads - at) * sizeof(*spaces->threads));
+		spaces->ended[spaces->n_ended++ % SPACE_ENDED] = *thread;
+		memmove(thread, thread + 1,
+		    (size_t)(spaces->threads + --spaces->n_threads - thread) *
+			sizeof(*thread));
 		if (space && space->n_threads > 0)
 			space->n_threads--;
 	}
