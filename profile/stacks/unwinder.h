@@ -78,16 +78,14 @@ ATTR_MUST_CHECK bool unwinder_walk(struct unwinder *unwinder, struct space *spac
 /* A mapped file. */
 struct unwinder_file {
 	struct rows_file mapped; /* its path is owned */
-	uint32_t hash;		 /* of path and build-id */
 	bool opened;		 /* what follows is known */
 	bool is_many; /* stands for too many files of one path, and has no rows */
 	bool no_file; /* memory without a file, or of one that is only shared memory */
 	bool failed;
-	bool has_section;
 	uint8_t n_opened;
 	uint32_t module;   /* the caller's; UINT32_MAX: none yet */
 	struct rows *rows; /* owned */
-	uint32_t *index;
+	uint32_t *index;   /* of the section; NULL: it has none */
 	struct eh2sframe_walk_section section;
 };
 

@@ -68,7 +68,7 @@ static void unwinder_file_note(struct unwinder *unwinder, uint32_t number)
 {
 	const struct unwinder_file *file = unwinder->files[number];
 
-	unwinder_note(unwinder, file->hash, number);
+	unwinder_note(unwinder, unwinder_file_hash(&file->mapped), number);
 	if (!unwinder->live && file->mapped.was_seen)
 		unwinder_note(unwinder, unwinder_inode_hash(&file->mapped), number);
 }
@@ -124,42 +124,43 @@ static bool unwinder_files_sweep(struct unwinder *unwinder)
 	return true;
 }
 
+/* Goes on to a number that is free. false: there is none. */
+static bool unwinder_file_next(struct unwinder *unwinder)
+{
+	while (unwinder->free_file < unwinder->n_files &&
+	       unwinder->files[unwinder->free_file])
+		unwinder->free_file++;
+	return unwinder->free_file < UNWINDER_MAX_FILES;
+}
+
 /* A number for a new file, or SPACE_NO_FILE. */
 static bool unwinder_file_number(
     struct unwinder *unwinder, uint32_t *number, struct err *err)
 {
-	/* An owner's files that are mapped no more may make room for others. */
-	if (unwinder->rows.is_full &&
-	    unwinder->n_since_sweep >= UNWINDER_MAX_FILES / 1024 &&
+	/* A sweep takes as long as there are mappings, and may free few. An owner's files that are mapped no more may make room for others. */
+	const size_t seldom = UNWINDER_MAX_FILES / (unwinder->rows.is_full ? 1024 : 4);
+
+	*number = SPACE_NO_FILE;
+	if (++unwinder->n_since_sweep > seldom &&
+	    (unwinder->rows.is_full || !unwinder_file_next(unwinder)) &&
 	    !unwinder_files_sweep(unwinder))
 		return err_set_nomem(err);
-	*number = (uint32_t)unwinder->n_files;
-	unwinder->n_since_sweep++;
-	if (unwinder->n_files < UNWINDER_MAX_FILES) {
+	if (!unwinder_file_next(unwinder)) {
+		unwinder->n_refused++;
+		return true;
+	}
+	if (unwinder->free_file == unwinder->n_files) {
 		if (!vec_reserve(
 			&unwinder->files, &unwinder->cap_files, unwinder->n_files + 1))
 			return err_set_nomem(err);
 		unwinder->files[unwinder->n_files++] = NULL;
-		return true;
 	}
-	for (int turn = 0; turn < 2; turn++) {
-		for (; unwinder->free_file < unwinder->n_files; unwinder->free_file++)
-			if (!unwinder->files[unwinder->free_file]) {
-				*number = (uint32_t)unwinder->free_file++;
-				return true;
-			}
-		/* It takes as long as there are mappings, and may free few. */
-		if (turn == 0 && unwinder->n_since_sweep >= UNWINDER_MAX_FILES / 4 &&
-		    !unwinder_files_sweep(unwinder))
-			return err_set_nomem(err);
-	}
-	unwinder->n_refused++;
-	*number = SPACE_NO_FILE;
+	*number = (uint32_t)unwinder->free_file;
 	return true;
 }
 
 static bool unwinder_file_add(struct unwinder *unwinder, const struct rows_file *mapped,
-    uint32_t hash, bool is_many, uint32_t *index, struct err *err)
+    bool is_many, uint32_t *index, struct err *err)
 {
 	struct unwinder_file *file;
 
@@ -169,7 +170,7 @@ static bool unwinder_file_add(struct unwinder *unwinder, const struct rows_file 
 	if (!file)
 		return err_set_nomem(err);
 	*file = (struct unwinder_file){
-	    .mapped = *mapped, .hash = hash, .is_many = is_many, .module = UINT32_MAX};
+	    .mapped = *mapped, .is_many = is_many, .module = UINT32_MAX};
 	file->mapped.path = strdup(mapped->path);
 	if (!file->mapped.path) {
 		free(file);
@@ -325,7 +326,7 @@ bool unwinder_file_get(
 	if (!unwinder->live)
 		reads = unwinder_file_find_here(unwinder, &wanted, index);
 	return *index != SPACE_NO_FILE ||
-	       unwinder_file_add(unwinder, &wanted, hash,
+	       unwinder_file_add(unwinder, &wanted,
 		   !reads || versions >= UNWINDER_VERSIONS, index, err);
 }
 
@@ -345,7 +346,6 @@ static bool unwinder_section(struct unwinder_file *file, uint32_t index, struct 
 		return err_set_nomem(err);
 	eh2sframe_walk_index_make(&file->section, file->index);
 	eh2sframe_walk_open_extra(&file->section, rows->extra, rows->n_extra, base);
-	file->has_section = true;
 	return true;
 }
 
@@ -366,8 +366,6 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	file->rows = rows;
 	file->opened = true;
 	file->n_opened++;
-	if (file->no_file)
-		return true;
 	if (strcmp(mapped->path, "[vdso]") == 0) {
 		mapped->image = unwinder->vdso;
 		mapped->image_size = unwinder->vdso_size;

@@ -163,9 +163,8 @@ static enum eh2sframe_walk_why walk_find_guessed(struct walk *walk, uint64_t pc)
 	    place.known == pc)
 		return EH2SFRAME_WALK_WHY_NO_ROW;
 	file = walk->unwinder->files[place.file];
-	return file->has_section
-		   ? eh2sframe_walk_look_up(&file->section, place.known, &rule)
-		   : EH2SFRAME_WALK_WHY_NO_ROW;
+	return file->index ? eh2sframe_walk_look_up(&file->section, place.known, &rule)
+			   : EH2SFRAME_WALK_WHY_NO_ROW;
 }
 
 static enum eh2sframe_walk_why walk_find(
@@ -180,7 +179,7 @@ static enum eh2sframe_walk_why walk_find(
 	if (!(pc & UNWINDER_BASE(0)) || file >= walk->unwinder->n_files ||
 	    !walk->unwinder->files[file])
 		return walk_find_guessed(walk, pc);
-	if (!walk->unwinder->files[file]->has_section)
+	if (!walk->unwinder->files[file]->index)
 		return EH2SFRAME_WALK_WHY_NO_ROW;
 	*section = &walk->unwinder->files[file]->section;
 	return EH2SFRAME_WALK_WHY_GOES_ON;
@@ -228,7 +227,7 @@ static uint8_t walk_ended(struct walk *walk, enum eh2sframe_walk_why why,
 		return PROFILE_OUTERMOST;
 	if (why == EH2SFRAME_WALK_WHY_ZERO)
 		return PROFILE_ZERO;
-	return file->has_section ? PROFILE_NO_ROW : PROFILE_NO_ROWS;
+	return file->index ? PROFILE_NO_ROW : PROFILE_NO_ROWS;
 }
 
 /* The frames from frame on; *why: what ended the walk. */
