@@ -41,34 +41,14 @@ static uint64_t naming_group(const struct profile_frame *frame)
 	return kind << 32 | (kind == 0 ? frame->module : kind == 1 ? 0 : frame->pid);
 }
 
+/* In the order of search_order_pairs. */
 struct naming_order {
-	uint64_t group;
-	uint32_t frame;
+	uint64_t group, frame;
 };
 
-static int naming_compare(const void *left, const void *right)
+static uint32_t naming_hash(const char *text)
 {
-	const struct naming_order *a = left, *b = right;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	return a->frame < b->frame ? -1 : a->frame > b->frame;
-}
-
-static uint32_t naming_hash(const struct naming_function *function)
-{
-	uint64_t hash =
-	    hash_bytes((const uint8_t *)function->name, strlen(function->name));
-
-	hash ^= ((uint64_t)function->module << 8 | function->kind) *
-		UINT64_C(0x9e3779b97f4a7c15);
-	return hash_fold(hash);
-}
-
-static bool naming_equal(const struct naming_function *a, const struct naming_function *b)
-{
-	return a->module == b->module && a->kind == b->kind &&
-	       strcmp(a->name, b->name) == 0;
+	return hash_fold(hash_bytes((const uint8_t *)text, strlen(text)));
 }
 
 /* The index of an equal function, or of a new one. Takes the name over. */
@@ -89,11 +69,15 @@ static bool naming_add(struct naming *naming, struct naming_function *function,
 		free(function->name);
 		return err_set(err, ERR_LIMIT, "more than 4294967294 functions");
 	}
-	hash = naming_hash(function);
+	/* Odd, so each module has a hash of its own. */
+	hash = naming_hash(function->name) ^
+	       (function->module << 2 | function->kind) * UINT32_C(0x9e3779b1);
 	for (slot = slots_first(&naming->slots, hash); slot->number;
 	     slot = slots_next(&naming->slots, slot)) {
-		if (slot->hash != hash ||
-		    !naming_equal(&naming->functions[slot->number - 1], function))
+		const struct naming_function *old = &naming->functions[slot->number - 1];
+
+		if (slot->hash != hash || old->module != function->module ||
+		    old->kind != function->kind || strcmp(old->name, function->name) != 0)
 			continue;
 		*index = slot->number - 1;
 		free(function->name);
@@ -244,7 +228,7 @@ static bool naming_add_place(
 static bool naming_file(
     struct naming *naming, const char *path, uint32_t *index, struct err *err)
 {
-	uint32_t hash = hash_fold(hash_bytes((const uint8_t *)path, strlen(path)));
+	uint32_t hash = naming_hash(path);
 	struct slot *slot;
 
 	if (!vec_reserve(&naming->files, &naming->cap_files, naming->n_files + 2) ||
@@ -425,8 +409,8 @@ static bool naming_of_group(const struct profile *profile,
 		ok = naming_look_up(profile, options, order, n, naming, &addresses,
 		    &inlined, &answer, err);
 	for (size_t i = 0; ok && i < n; i++)
-		ok = naming_frame(profile, options, &table, &inlined, order[i].frame,
-		    jit_text(&answer, &at), naming, err);
+		ok = naming_frame(profile, options, &table, &inlined,
+		    (uint32_t)order[i].frame, jit_text(&answer, &at), naming, err);
 	naming->n_symbols += table.symbols.n + table.starts.n;
 	table_free(&table);
 	inlined_free(&inlined);
@@ -435,39 +419,27 @@ static bool naming_of_group(const struct profile *profile,
 	return ok;
 }
 
-static bool naming_groups(const struct profile *profile,
-    const struct naming_options *options, const struct naming_order *order,
+bool naming_run(const struct profile *profile, const struct naming_options *options,
     struct naming *naming, struct err *err)
 {
-	bool here = naming_is_here(profile), ok = true;
+	const size_t n = profile->n_frames;
+	struct naming_order *order = calloc(n + 1, sizeof(*order));
+	const bool here = naming_is_here(profile);
+	bool ok;
 
-	for (size_t i = 0, end; ok && i < profile->n_frames; i = end) {
-		for (end = i;
-		     end < profile->n_frames && order[end].group == order[i].group;)
+	naming->of_frame = calloc(n + 1, sizeof(*naming->of_frame));
+	naming->readable = malloc(SYMBOL_READABLE);
+	ok = (order && naming->of_frame && naming->readable) || err_set_nomem(err);
+	for (size_t i = 0; ok && i < n; i++)
+		order[i] = (struct naming_order){naming_group(&profile->frames[i]), i};
+	if (ok)
+		qsort(order, n, sizeof(*order), search_order_pairs);
+	for (size_t i = 0, end; ok && i < n; i = end) {
+		for (end = i; end < n && order[end].group == order[i].group;)
 			end++;
 		ok = naming_of_group(
 		    profile, options, order + i, end - i, here, naming, err);
 	}
-	return ok;
-}
-
-bool naming_run(const struct profile *profile, const struct naming_options *options,
-    struct naming *naming, struct err *err)
-{
-	struct naming_order *order = calloc(profile->n_frames + 1, sizeof(*order));
-	bool ok;
-
-	naming->of_frame = calloc(profile->n_frames + 1, sizeof(*naming->of_frame));
-	naming->readable = malloc(SYMBOL_READABLE);
-	if (!order || !naming->of_frame || !naming->readable) {
-		free(order);
-		return err_set_nomem(err);
-	}
-	for (size_t i = 0; i < profile->n_frames; i++)
-		order[i] =
-		    (struct naming_order){naming_group(&profile->frames[i]), (uint32_t)i};
-	qsort(order, profile->n_frames, sizeof(*order), naming_compare);
-	ok = naming_groups(profile, options, order, naming, err);
 	free(order);
 	return ok;
 }
