@@ -15,7 +15,7 @@
 #include "base/regular.h"
 #include "include/eh2sframe.h"
 #include "profile/stacks/file_rows.h"
-#include "profile/symbols/naming_debug.h"
+#include "profile/symbols/naming_table.h"
 
 enum { ROWS_PATH_SIZE = 4096 + 64 };
 

@@ -12,7 +12,7 @@
 #include "base/search.h"
 #include "base/sandbox/apart.h"
 #include "config.h"
-#include "profile/symbols/naming_debug.h"
+#include "profile/symbols/naming_table.h"
 
 static const struct apart_limits LIMITS = {.memory = UINT64_C(4) << 30, .seconds = 20};
 

@@ -17,6 +17,8 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "base/names/demangle.h"
+#include "profile/jit.h"
+#include "profile/owner.h"
 #include "profile/symbols/inlined.h"
 #include "profile/symbols/naming_table.h"
 
@@ -356,6 +358,22 @@ static bool naming_table(const struct profile *profile,
 	       table_read_kernel("/proc/kallsyms", profile->info.kernel_text, table, err);
 }
 
+/* Asks for the names of addresses of a process in no file, and adds the time to ns. ERR_NOMEM. */
+static bool naming_ask(uint32_t pid, const uint64_t *addresses, size_t n, uint64_t *ns,
+    struct apart_answer *answer, struct err *err)
+{
+	struct jit_home home;
+	struct err why;
+	bool ok;
+
+	jit_home_open(&home, pid, owner_of(pid).user);
+	ok = jit_ask(&home, addresses, n, answer, &why) || why.kind != ERR_NOMEM ||
+	     err_set_nomem(err);
+	jit_home_close(&home);
+	*ns += answer->ns;
+	return ok;
+}
+
 /* Looks up what is inlined in the frames of one file, or asks for the names of frames in none. The caller frees addresses. */
 static bool naming_look_up(const struct profile *profile,
     const struct naming_options *options, const struct naming_order *order, size_t n,
@@ -377,7 +395,7 @@ static bool naming_look_up(const struct profile *profile,
 		kept += naming_address(
 		    profile, &profile->frames[order[i].frame], &list[kept]);
 	if (!file)
-		return table_ask(first->pid, list, kept, &naming->ns, answer, err);
+		return naming_ask(first->pid, list, kept, &naming->ns, answer, err);
 	if (kept)
 		qsort(list, kept, sizeof(*list), search_order);
 	for (size_t i = 0; i < kept; i++)

@@ -11,7 +11,6 @@
 #include "base/err.h"
 #include "base/names/symbols.h"
 #include "include/eh2sframe.h"
-#include "profile/jit.h"
 #include "profile/profile.h"
 #include "profile/symbols/naming.h"
 
@@ -44,10 +43,20 @@ ATTR_MUST_CHECK bool table_read_starts(struct table *table, struct err *err);
 ATTR_MUST_CHECK bool table_read_kernel(
     const char *path, uint64_t begin, struct table *table, struct err *err);
 
-/* Asks for the names of addresses of a process in no file (jit_ask), and adds the time to ns. ERR_NOMEM. */
-ATTR_MUST_CHECK bool table_ask(uint32_t pid, const uint64_t *addresses, size_t n,
-    uint64_t *ns, struct apart_answer *answer, struct err *err);
-
 void table_free(struct table *table); /* accepts a zeroed one */
+
+/* Files by their build-id: separate debug information, and perf's copies of what it recorded. */
+enum { NAMING_DEBUG_PATH = 4096 }; /* bytes of a path, with its zero */
+
+/*
+ * Gives the place i of debug information for a build-id of n bytes: DIR/.build-id/ab/cdef.debug in each of the n_dirs folders, then
+ * perf's. false: there are no more.
+ */
+ATTR_MUST_CHECK bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
+    const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH]);
+
+/* Gives the place of perf's copy of the file itself. false: it has no build-id. */
+ATTR_MUST_CHECK bool naming_copy_path(
+    const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH]);
 
 #endif

@@ -1,14 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of ELF files, as libeh2sframe reads them. */
+#include "profile/symbols/naming_table.h"
+
+#include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
-#include "profile/symbols/naming_debug.h"
-#include "profile/symbols/naming_table.h"
+#include "base/names/lines.h"
 
 /* The library reads no longer ones; a file that is written to meanwhile can lose the end of a name. */
 #define MAX_NAME 65536
+
+/* The path is empty, which no file has, where it would be too long. */
+static bool naming_path(const char *dir, const char *below, const char *end,
+    const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
+{
+	int at;
+
+	if (n < 2)
+		return false;
+	at = snprintf(path, NAMING_DEBUG_PATH, "%s%s/.build-id/%02x/", dir ? dir : "",
+	    below, build_id[0]);
+	for (size_t k = 1; k < n && at < NAMING_DEBUG_PATH; k++)
+		at += snprintf(
+		    path + at, (size_t)(NAMING_DEBUG_PATH - at), "%02x", build_id[k]);
+	if (at >= NAMING_DEBUG_PATH ||
+	    snprintf(path + at, (size_t)(NAMING_DEBUG_PATH - at), "%s", end) >=
+		NAMING_DEBUG_PATH - at)
+		*path = '\0';
+	return true;
+}
+
+static bool naming_perf_path(
+    const char *end, const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
+{
+	const char *dir = getenv("PERF_BUILDID_DIR");
+
+	return naming_path(
+	    dir ? dir : getenv("HOME"), dir ? "" : "/.debug", end, build_id, n, path);
+}
+
+bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
+    const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
+{
+	if (i < n_dirs)
+		return naming_path(dirs[i], "", ".debug", build_id, n, path);
+	return i == n_dirs && naming_perf_path("/debug", build_id, n, path);
+}
+
+bool naming_copy_path(const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
+{
+	return naming_perf_path("/elf", build_id, n, path);
+}
 
 /* Closes a file that is not of the module, or NULL. Returns one that is: a file at a path may have been
  * replaced since. */
@@ -233,6 +277,36 @@ bool table_read_module(const struct profile_module *module,
 	if (table->file ? !table_read_file(table, err) : !module_failed(&why, err))
 		return false;
 	return module_is_named(table) || module_debug(module, options, table, err);
+}
+
+bool table_read_kernel(
+    const char *path, uint64_t begin, struct table *table, struct err *err)
+{
+	struct line_function function;
+	bool same = false;
+	size_t size;
+	char *text;
+
+	if (!lines_read(path, &table->text, &size, err))
+		return false;
+	text = table->text;
+	for (char *line; (line = lines_next(&text));) {
+		struct symbol symbol = {0};
+
+		if (!lines_kernel(line, &function))
+			continue;
+		same |= function.start == begin && strcmp(function.name, "_text") == 0;
+		symbol.addr = function.start;
+		symbol.size = function.size;
+		symbol.name = function.name;
+		symbol.rank = symbol_rank(STT_FUNC, STB_GLOBAL, function.size);
+		if (!symbols_add(&table->symbols, &symbol))
+			return err_set_nomem(err);
+	}
+	symbols_sort(&table->symbols);
+	if (!same && begin)
+		table_free(table);
+	return true;
 }
 
 void table_free(struct table *table)
