@@ -34,7 +34,7 @@ const char *naming_base(const char *path)
 	return slash && slash[1] && *path != '[' ? slash + 1 : path;
 }
 
-/* The group that a frame belongs to. */
+/* The number of the group that a frame belongs to. */
 static uint64_t naming_group(const struct profile_frame *frame)
 {
 	bool file = frame->kind == PROFILE_FRAME_FILE;
@@ -46,6 +46,25 @@ static uint64_t naming_group(const struct profile_frame *frame)
 /* In the order of search_order_pairs. */
 struct naming_order {
 	uint64_t group, frame;
+};
+
+/* The frames of a group, and what they are named by. */
+struct naming_work {
+	const struct profile *profile;
+	const struct naming_options *options;
+	struct naming *naming;
+	bool here;			/* as naming_is_here */
+	size_t n_symbols;		/* that were read for all groups */
+	uint64_t ns;			/* of reading what compilers at run time wrote */
+	char readable[SYMBOL_READABLE]; /* a name */
+	const struct naming_order *order;
+	size_t n;
+	const struct profile_frame *first;
+	struct table table;
+	struct inlined inlined;
+	uint64_t *addresses;
+	struct apart_answer answer; /* names of frames in no file, in their order */
+	size_t at;		    /* the next one */
 };
 
 static uint32_t naming_hash(const char *text)
@@ -92,11 +111,10 @@ static bool naming_add(struct naming *naming, struct naming_function *function,
 }
 
 /* A readable name without control characters; NULL when memory runs out. */
-static char *naming_readable(
-    struct naming *naming, const struct naming_options *options, const char *name)
+static char *naming_readable(struct naming_work *work, const char *name)
 {
-	if (!options->no_demangle && symbol_readable(name, naming->readable))
-		name = naming->readable;
+	if (!work->options->no_demangle && symbol_readable(name, work->readable))
+		name = work->readable;
 	return plain_dup(name);
 }
 
@@ -104,13 +122,12 @@ static char *naming_readable(
  * The name of a symbol of a file without its version. Names of other origins may have this character. Behind that of an entry of a PLT
  * it has no version.
  */
-static char *naming_symbol(
-    struct naming *naming, const struct naming_options *options, const char *symbol)
+static char *naming_symbol(struct naming_work *work, const char *symbol)
 {
 	const size_t size = symbol_name_size(symbol);
 	const char *end = strcmp(symbol + size, "@plt") ? "" : "@plt";
 	char *name = strndup(symbol, size), *entry = NULL;
-	char *readable = name ? naming_readable(naming, options, name) : NULL;
+	char *readable = name ? naming_readable(work, name) : NULL;
 
 	if (readable && asprintf(&entry, "%s%s", readable, end) < 0)
 		entry = NULL;
@@ -151,12 +168,11 @@ static bool naming_address(
 }
 
 /* The symbol at an address, or else, in a file, the start of its function. */
-static bool naming_find(const struct profile_frame *frame, struct table *table,
-    uint64_t address, const struct symbol **symbol, const struct symbol **start,
-    struct err *err)
+static bool naming_find(struct table *table, bool file, uint64_t address,
+    const struct symbol **symbol, const struct symbol **start, struct err *err)
 {
 	*symbol = symbols_find(&table->symbols, address);
-	if (*symbol || frame->kind != PROFILE_FRAME_FILE)
+	if (*symbol || !file)
 		return true;
 	if (!table_read_starts(table, err))
 		return false;
@@ -164,53 +180,43 @@ static bool naming_find(const struct profile_frame *frame, struct table *table,
 	return true;
 }
 
-/* True if the symbol was seen before in the same file: then its name need not be made again. */
-static bool naming_known(
-    struct table *table, const struct symbol *symbol, uint32_t *named)
-{
-	uint32_t function = 0;
-
-	if (!table->functions)
-		table->functions = calloc(table->symbols.n, sizeof(*table->functions));
-	else
-		function = table->functions[symbol - table->symbols.list];
-	if (function)
-		*named = function - 1;
-	return function;
-}
-
 /* Names the function that has the code of a frame. other: its name where no table has one, or NULL. */
-static bool naming_function(const struct profile *profile,
-    const struct naming_options *options, struct table *table,
-    const struct profile_frame *frame, const char *other, struct naming *naming,
-    uint32_t *named, struct err *err)
+static bool naming_function(struct naming_work *work, const struct profile_frame *frame,
+    const char *other, uint32_t *named, struct err *err)
 {
-	struct naming_function function = {.kind = frame->kind};
+	const bool file = frame->kind == PROFILE_FRAME_FILE;
+	struct naming_function function = {.kind = frame->kind, .module = frame->module};
+	struct table *table = &work->table;
 	const struct symbol *symbol = NULL, *start = NULL;
+	uint32_t *known = NULL;
 	const char *name;
 	uint64_t address;
 
-	if (frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL)
-		function.module = frame->module;
-	if (!frame->name && naming_address(profile, frame, &address) &&
-	    !naming_find(frame, table, address, &symbol, &start, err))
+	if (!frame->name && naming_address(work->profile, frame, &address) &&
+	    !naming_find(table, file, address, &symbol, &start, err))
 		return false;
 	if (other && frame->kind == PROFILE_FRAME_UNKNOWN)
 		function.kind = PROFILE_FRAME_JIT;
-	if (symbol && frame->kind == PROFILE_FRAME_FILE &&
-	    naming_known(table, symbol, named))
-		return true;
-	name = frame->name ? frame->name : symbol ? symbol->name : NULL;
-	if (name && frame->kind == PROFILE_FRAME_FILE)
-		function.name = naming_symbol(naming, options, name);
-	else if (name || other)
-		function.name = naming_readable(naming, options, name ? name : other);
-	else
-		function.name = naming_unknown(profile, frame, start);
-	if (!naming_add(naming, &function, named, err))
-		return false;
+	/* The name of a symbol that was seen before need not be made again. */
+	if (symbol && file && !table->functions)
+		table->functions = calloc(table->symbols.n, sizeof(*table->functions));
 	if (symbol && table->functions)
-		table->functions[symbol - table->symbols.list] = *named + 1;
+		known = &table->functions[symbol - table->symbols.list];
+	if (known && *known) {
+		*named = *known - 1;
+		return true;
+	}
+	name = frame->name ? frame->name : symbol ? symbol->name : NULL;
+	if (name && file)
+		function.name = naming_symbol(work, name);
+	else if (name || other)
+		function.name = naming_readable(work, name ? name : other);
+	else
+		function.name = naming_unknown(work->profile, frame, start);
+	if (!naming_add(work->naming, &function, named, err))
+		return false;
+	if (known)
+		*known = *named + 1;
 	return true;
 }
 
@@ -254,11 +260,11 @@ static bool naming_file(
 }
 
 /* perf, too, tells functions that are inlined from others by this word. at: where the name begins in the text. */
-static bool naming_inlined(struct naming *naming, const struct naming_options *options,
-    const struct profile_frame *frame, struct inlined *inlined, uint32_t at,
-    uint32_t *index, struct err *err)
+static bool naming_inlined(struct naming_work *work, const struct profile_frame *frame,
+    uint32_t at, uint32_t *index, struct err *err)
 {
 	struct naming_function function = {.kind = frame->kind, .module = frame->module};
+	struct inlined *inlined = &work->inlined;
 	/* Odd, so each place has a hash of its own. */
 	const uint32_t hash = at * UINT32_C(0x9e3779b1);
 	struct slot *slot;
@@ -272,49 +278,44 @@ static bool naming_inlined(struct naming *naming, const struct naming_options *o
 			*index = slot->number - 1;
 			return true;
 		}
-	readable =
-	    naming_readable(naming, options, at ? inlined->text + at : "[unknown]");
+	readable = naming_readable(work, at ? inlined->text + at : "[unknown]");
 	if (!readable || asprintf(&function.name, "%s (inlined)", readable) < 0)
 		function.name = NULL;
 	free(readable);
-	if (!naming_add(naming, &function, index, err))
+	if (!naming_add(work->naming, &function, index, err))
 		return false;
 	inlined->n_functions++;
 	*slot = (struct slot){hash, *index + 1};
 	return true;
 }
 
-static bool naming_frame(const struct profile *profile,
-    const struct naming_options *options, struct table *table, struct inlined *inlined,
-    uint32_t index, const char *other, struct naming *naming, struct err *err)
+static bool naming_frame(struct naming_work *work, uint64_t index, struct err *err)
 {
-	const struct profile_frame *frame = &profile->frames[index];
+	const struct profile_frame *frame = &work->profile->frames[index];
+	const struct inlined_place none = {0}, *places = &none;
+	struct naming *naming = work->naming;
+	struct naming_chain *named = &naming->of_frame[index];
+	const char *other = jit_text(&work->answer, &work->at),
+		   *text = work->inlined.text;
 	const struct inlined_chain *chain = NULL;
-	const struct inlined_place *places = NULL;
 	uint64_t address;
 
-	if (frame->kind == PROFILE_FRAME_FILE && naming_address(profile, frame, &address))
-		chain = inlined_find(inlined, address);
-	if (chain) {
-		places = &inlined->places[chain->first];
-		other = places->name ? inlined->text + places->name : NULL;
-	}
-	naming->of_frame[index] =
-	    (struct naming_chain){(uint32_t)naming->n_places, chain ? chain->n : 1};
-	for (uint32_t i = 0; i < naming->of_frame[index].n; i++) {
-		struct naming_place place = {0};
+	if (frame->kind == PROFILE_FRAME_FILE &&
+	    naming_address(work->profile, frame, &address))
+		chain = inlined_find(&work->inlined, address);
+	if (chain)
+		places = &work->inlined.places[chain->first];
+	if (places->name)
+		other = text + places->name;
+	*named = (struct naming_chain){(uint32_t)naming->n_places, chain ? chain->n : 1};
+	for (uint32_t i = 0; i < named->n; i++) {
+		const uint32_t name = places[i].name, file = places[i].file;
+		struct naming_place place = {.line = places[i].line};
 
-		if (i == 0 ? !naming_function(profile, options, table, frame, other,
-				 naming, &place.function, err)
-			   : !naming_inlined(naming, options, frame, inlined,
-				 places[i].name, &place.function, err))
-			return false;
-		if (places && places[i].file &&
-		    !naming_file(
-			naming, inlined->text + places[i].file, &place.file, err))
-			return false;
-		place.line = places ? places[i].line : 0;
-		if (!naming_add_place(naming, &place, err))
+		if (!(i ? naming_inlined(work, frame, name, &place.function, err)
+			: naming_function(work, frame, other, &place.function, err)) ||
+		    (file && !naming_file(naming, text + file, &place.file, err)) ||
+		    !naming_add_place(naming, &place, err))
 			return false;
 	}
 	return true;
@@ -338,102 +339,91 @@ static bool naming_is_here(const struct profile *profile)
 }
 
 /* True if a name of the group is missing: reading a table for nothing would take long. */
-static bool naming_is_wanted(
-    const struct profile *profile, const struct naming_order *order, size_t n)
+static bool naming_is_wanted(const struct naming_work *work)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!profile->frames[order[i].frame].name)
-			return true;
+	for (size_t i = 0; i < work->n; i++)
+		if (!work->profile->frames[work->order[i].frame].name)
+			return work->n_symbols < NAMING_MAX_SYMBOLS;
 	return false;
 }
 
-static bool naming_table(const struct profile *profile,
-    const struct naming_options *options, const struct profile_frame *first, bool here,
-    struct table *table, struct err *err)
+static bool naming_table(struct naming_work *work, struct err *err)
 {
-	if (first->kind == PROFILE_FRAME_FILE)
-		return table_read_module(
-		    &profile->modules[first->module], options, table, err);
-	return first->kind != PROFILE_FRAME_KERNEL || !here ||
-	       table_read_kernel("/proc/kallsyms", profile->info.kernel_text, table, err);
+	const struct profile *profile = work->profile;
+
+	if (work->first->kind == PROFILE_FRAME_FILE)
+		return table_read_module(&profile->modules[work->first->module],
+		    work->options, &work->table, err);
+	return work->first->kind != PROFILE_FRAME_KERNEL || !work->here ||
+	       table_read_kernel(
+		   "/proc/kallsyms", profile->info.kernel_text, &work->table, err);
 }
 
-/* Asks for the names of addresses of a process in no file, and adds the time to ns. ERR_NOMEM. */
-static bool naming_ask(uint32_t pid, const uint64_t *addresses, size_t n, uint64_t *ns,
-    struct apart_answer *answer, struct err *err)
+/* Asks for the names of frames in no file. */
+static bool naming_ask(struct naming_work *work, size_t n, struct err *err)
 {
 	struct jit_home home;
 	struct err why;
 	bool ok;
 
-	jit_home_open(&home, pid, owner_of(pid).user);
-	ok = jit_ask(&home, addresses, n, answer, &why) || why.kind != ERR_NOMEM ||
-	     err_set_nomem(err);
+	jit_home_open(&home, work->first->pid, owner_of(work->first->pid).user);
+	ok = jit_ask(&home, work->addresses, n, &work->answer, &why) ||
+	     why.kind != ERR_NOMEM || err_set_nomem(err);
 	jit_home_close(&home);
-	*ns += answer->ns;
+	work->ns += work->answer.ns;
 	return ok;
 }
 
-/* Looks up what is inlined in the frames of one file, or asks for the names of frames in none. The caller frees addresses. */
-static bool naming_look_up(const struct profile *profile,
-    const struct naming_options *options, const struct naming_order *order, size_t n,
-    struct naming *naming, uint64_t **addresses, struct inlined *inlined,
-    struct apart_answer *answer, struct err *err)
+/* Looks up what is inlined in the frames of one file, or asks for the names of frames in none. */
+static bool naming_look_up(struct naming_work *work, struct err *err)
 {
-	const struct profile_frame *first = &profile->frames[order->frame];
-	const bool file = first->kind == PROFILE_FRAME_FILE;
+	const bool file = work->first->kind == PROFILE_FRAME_FILE;
 	size_t kept = 0, distinct = 0;
 	uint64_t *list;
 
-	if (file ? options->no_inline
-		 : first->kind == PROFILE_FRAME_KERNEL || naming->ns >= NAMING_MAX_NS)
+	if (file ? work->options->no_inline
+		 : !work->here || work->first->kind == PROFILE_FRAME_KERNEL ||
+		       work->ns >= NAMING_MAX_NS)
 		return true;
-	list = *addresses = malloc((n + 1) * sizeof(*list));
+	list = work->addresses = malloc((work->n + 1) * sizeof(*list));
 	if (!list)
 		return err_set_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		kept += naming_address(
-		    profile, &profile->frames[order[i].frame], &list[kept]);
+	for (size_t i = 0; i < work->n; i++)
+		kept += naming_address(work->profile,
+		    &work->profile->frames[work->order[i].frame], &list[kept]);
 	if (!file)
-		return naming_ask(first->pid, list, kept, &naming->ns, answer, err);
+		return naming_ask(work, kept, err);
 	if (kept)
 		qsort(list, kept, sizeof(*list), search_order);
 	for (size_t i = 0; i < kept; i++)
 		if (!distinct || list[distinct - 1] != list[i])
 			list[distinct++] = list[i];
-	inlined->addresses = list;
-	inlined->n = distinct;
-	return inlined_read(&profile->modules[first->module], options, inlined, err);
+	work->inlined.addresses = list;
+	work->inlined.n = distinct;
+	return inlined_read(&work->profile->modules[work->first->module], work->options,
+	    &work->inlined, err);
 }
 
-/* Names the frames of a group. */
-static bool naming_of_group(const struct profile *profile,
-    const struct naming_options *options, const struct naming_order *order, size_t n,
-    bool here, struct naming *naming, struct err *err)
+/* Names the frames of a group, which are n from order on. */
+static bool naming_of_group(
+    struct naming_work *work, const struct naming_order *order, size_t n, struct err *err)
 {
-	struct table table = {0};
-	struct inlined inlined = {0};
-	struct apart_answer answer = {0};
-	const struct profile_frame *first = &profile->frames[order->frame];
-	const bool wanted =
-	    naming->n_symbols < NAMING_MAX_SYMBOLS && naming_is_wanted(profile, order, n);
-	uint64_t *addresses = NULL;
-	bool ok = true;
-	size_t at = 0;
+	bool ok;
 
-	if (wanted)
-		ok = naming_table(profile, options, first, here, &table, err);
-	if (ok && wanted && (here || first->kind == PROFILE_FRAME_FILE))
-		ok = naming_look_up(profile, options, order, n, naming, &addresses,
-		    &inlined, &answer, err);
+	work->order = order;
+	work->n = n;
+	work->first = &work->profile->frames[order->frame];
+	work->at = 0;
+	ok = !naming_is_wanted(work) ||
+	     (naming_table(work, err) && naming_look_up(work, err));
 	for (size_t i = 0; ok && i < n; i++)
-		ok = naming_frame(profile, options, &table, &inlined,
-		    (uint32_t)order[i].frame, jit_text(&answer, &at), naming, err);
-	naming->n_symbols += table.symbols.n + table.starts.n;
-	table_free(&table);
-	inlined_free(&inlined);
-	apart_free(&answer);
-	free(addresses);
+		ok = naming_frame(work, order[i].frame, err);
+	work->n_symbols += work->table.symbols.n + work->table.starts.n;
+	table_free(&work->table);
+	inlined_free(&work->inlined);
+	apart_free(&work->answer);
+	free(work->addresses);
+	work->addresses = NULL;
 	return ok;
 }
 
@@ -442,12 +432,14 @@ bool naming_run(const struct profile *profile, const struct naming_options *opti
 {
 	const size_t n = profile->n_frames;
 	struct naming_order *order = calloc(n + 1, sizeof(*order));
-	const bool here = naming_is_here(profile);
+	struct naming_work work = {.profile = profile,
+	    .options = options,
+	    .naming = naming,
+	    .here = naming_is_here(profile)};
 	bool ok;
 
 	naming->of_frame = calloc(n + 1, sizeof(*naming->of_frame));
-	naming->readable = malloc(SYMBOL_READABLE);
-	ok = (order && naming->of_frame && naming->readable) || err_set_nomem(err);
+	ok = (order && naming->of_frame) || err_set_nomem(err);
 	for (size_t i = 0; ok && i < n; i++)
 		order[i] = (struct naming_order){naming_group(&profile->frames[i]), i};
 	if (ok)
@@ -455,8 +447,7 @@ bool naming_run(const struct profile *profile, const struct naming_options *opti
 	for (size_t i = 0, end; ok && i < n; i = end) {
 		for (end = i; end < n && order[end].group == order[i].group;)
 			end++;
-		ok = naming_of_group(
-		    profile, options, order + i, end - i, here, naming, err);
+		ok = naming_of_group(&work, order + i, end - i, err);
 	}
 	free(order);
 	return ok;
@@ -474,6 +465,5 @@ void naming_free(struct naming *naming)
 	free(naming->of_frame);
 	free(naming->slots.list);
 	free(naming->file_slots.list);
-	free(naming->readable);
 	*naming = (struct naming){0};
 }

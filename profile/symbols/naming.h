@@ -50,9 +50,6 @@ struct naming {
 	struct slots file_slots;
 	struct naming_chain *of_frame; /* of each frame of the profile */
 	struct slots slots;
-	char *readable;	  /* of SYMBOL_READABLE bytes, for one name at a time */
-	size_t n_symbols; /* that were read */
-	uint64_t ns;	  /* of reading what compilers at run time wrote */
 };
 
 /*
