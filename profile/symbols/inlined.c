@@ -112,17 +112,16 @@ static bool inlined_check(const struct inlined *inlined)
 #endif
 
 /* Runs the process once. alt: the name of the file of dwz that it needs, in inlined's text, or NULL. */
-static bool inlined_run(const struct profile_module *module, const int *files,
-    size_t n_files, enum inlined_alt has_alt, struct inlined *inlined, const char **alt,
-    struct err *err)
+static bool inlined_run(const struct profile_module *module,
+    const int files[APART_MAX_FILES], bool has_alt, struct inlined *inlined,
+    const char **alt, struct err *err)
 {
-	struct inlined_work work = {
-	    module, inlined->addresses, inlined->n, n_files, has_alt};
+	struct inlined_work work = {module, inlined->addresses, inlined->n, has_alt};
 	struct inlined_answer answer;
 	struct apart_answer bytes = {0};
 	struct err why;
 	const struct apart_job job = {.files = files,
-	    .n_files = n_files,
+	    .n_files = APART_MAX_FILES,
 	    .work = INLINED_WORK,
 	    .context = &work,
 	    .limits = LIMITS,
@@ -145,37 +144,30 @@ static bool inlined_run(const struct profile_module *module, const int *files,
 bool inlined_read(const struct profile_module *module,
     const struct naming_options *options, struct inlined *inlined, struct err *err)
 {
-	int files[APART_MAX_FILES];
-	size_t n = 0;
+	int files[APART_MAX_FILES] = {-1, -1, -1, -1};
 	const char *alt = NULL;
 	struct stat st;
 	bool ok = true;
 
 	if (!EH2SFRAME_LIBDW || module->image || *module->path != '/' || !inlined->n)
 		return true;
-	files[n] = regular_open(module->path, &st);
-	n += files[n] >= 0;
-	files[n] = inlined_open_debug(module, options);
-	n += files[n] >= 0;
-	if (n)
-		ok = inlined_run(module, files, n, INLINED_ALT_ASK, inlined, &alt, err);
+	files[0] = regular_open(module->path, &st);
+	files[1] = inlined_open_debug(module, options);
+	if (files[0] >= 0 || files[1] >= 0)
+		ok = inlined_run(module, files, false, inlined, &alt, err);
 	if (ok && !alt && !inlined->chains) {
-		files[n] = inlined_fetch(module);
-		if (files[n] >= 0)
-			ok = inlined_run(
-			    module, files, ++n, INLINED_ALT_ASK, inlined, &alt, err);
+		files[2] = inlined_fetch(module);
+		if (files[2] >= 0)
+			ok = inlined_run(module, files, false, inlined, &alt, err);
 	}
 	if (ok && alt) {
-		files[n] = inlined_open_alt(options, alt);
-		if (files[n] >= 0)
-			ok = inlined_run(
-			    module, files, ++n, INLINED_ALT_LAST, inlined, &alt, err);
-		else /* The names that are in it are not known. */
-			ok = inlined_run(
-			    module, files, n, INLINED_ALT_MISSING, inlined, &alt, err);
+		/* Without it, the names that are in it are not known. */
+		files[3] = inlined_open_alt(options, alt);
+		ok = inlined_run(module, files, true, inlined, &alt, err);
 	}
-	while (n)
-		close(files[--n]);
+	for (size_t i = 0; i < APART_MAX_FILES; i++)
+		if (files[i] >= 0)
+			close(files[i]);
 	return ok;
 }
 

@@ -58,17 +58,13 @@ void inlined_free(struct inlined *inlined); /* accepts a zeroed one */
 /* The chain of an address; NULL: none. */
 const struct inlined_chain *inlined_find(const struct inlined *inlined, uint64_t address);
 
-/* In the process: descriptors of files, of which the first that has debug information is read. */
+/* In the process: APART_MAX_FILES files, each of which can be missing. The first that has debug information is read. */
 struct inlined_work {
 	const struct profile_module *module;
 	const uint64_t *addresses;
 	size_t n;
-	size_t n_files;
-	enum inlined_alt {
-		INLINED_ALT_ASK,     /* where a file of dwz is needed, nothing is read */
-		INLINED_ALT_LAST,    /* the last of the files is that one */
-		INLINED_ALT_MISSING, /* go on without */
-	} alt;
+	bool
+	    has_alt; /* the last file is that of dwz, or it is missing; else, where one is needed, nothing is read */
 };
 
 /* The answer: this, n chains, the places, the text. */

@@ -305,7 +305,7 @@ static bool reader_chains(struct reader *r)
 	return !r->failed;
 }
 
-/* Opens a file whose build-id is this one; no bytes: whose is not asked for. */
+/* Opens a file whose build-id is this one; no bytes: whose is not asked for. NULL: it is missing, or another one. */
 static Dwarf *reader_begin(int fd, const void *id, ssize_t size)
 {
 	Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
@@ -323,15 +323,14 @@ static Dwarf *reader_begin(int fd, const void *id, ssize_t size)
 static bool reader_open(struct reader *r, uint64_t *alt)
 {
 	const struct profile_module *module = r->work->module;
-	const size_t n = r->work->n_files - (r->work->alt == INLINED_ALT_LAST);
+	const int last = APART_FIRST_FILE + APART_MAX_FILES - 1;
 	const char *name;
 	const void *id;
 	ssize_t size;
 
 	elf_version(EV_CURRENT);
-	for (size_t i = 0; i < n && !r->dwarf; i++) {
-		r->dwarf = reader_begin(
-		    APART_FIRST_FILE + (int)i, module->build_id, module->build_id_size);
+	for (int fd = APART_FIRST_FILE; fd < last && !r->dwarf; fd++) {
+		r->dwarf = reader_begin(fd, module->build_id, module->build_id_size);
 		/* One with lines alone, or with the unwinding information of strip, has none. */
 		if (r->dwarf && dwarf_get_units(r->dwarf, NULL, &(Dwarf_CU *){NULL}, NULL,
 				    NULL, NULL, NULL) != 0) {
@@ -344,9 +343,9 @@ static bool reader_open(struct reader *r, uint64_t *alt)
 	size = dwelf_dwarf_gnu_debugaltlink(r->dwarf, &name, &id);
 	if (size <= 0)
 		return true;
-	if (r->work->alt == INLINED_ALT_LAST)
-		dwarf_setalt(r->dwarf, reader_begin(APART_FIRST_FILE + (int)n, id, size));
-	else if (r->work->alt == INLINED_ALT_ASK)
+	if (r->work->has_alt)
+		dwarf_setalt(r->dwarf, reader_begin(last, id, size));
+	else
 		*alt = reader_text(r, name);
 	return true;
 }
