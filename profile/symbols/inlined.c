@@ -171,7 +171,7 @@ bool inlined_read(const struct profile_module *module,
 	return ok;
 }
 
-const struct inlined_chain *inlined_find(const struct inlined *inlined, uint64_t address)
+const struct naming_chain *inlined_find(const struct inlined *inlined, uint64_t address)
 {
 	const size_t n = inlined->chains ? inlined->n : 0;
 	const size_t i = search_from(inlined->addresses, sizeof(uint64_t), n, address);

@@ -22,11 +22,6 @@ struct inlined_place {
 	uint32_t line; /* 0: not known */
 };
 
-/* The places of an address, the function that has the code first, and then those that are inlined into it. */
-struct inlined_chain {
-	uint32_t first, n;
-};
-
 enum {
 	INLINED_CHAIN_MAX = 64,	 /* functions at one address */
 	INLINED_NAME_MAX = 65536 /* bytes of a name or path */
@@ -36,7 +31,8 @@ enum {
 struct inlined {
 	const uint64_t *addresses; /* borrowed; ascending, before relocation */
 	size_t n;
-	struct inlined_chain *chains; /* one for each address; NULL: nothing is known */
+	struct naming_chain
+	    *chains; /* the places of each address; NULL: nothing is known */
 	struct inlined_place *places;
 	size_t n_places;
 	char *
@@ -56,7 +52,7 @@ ATTR_MUST_CHECK bool inlined_read(const struct profile_module *module,
 void inlined_free(struct inlined *inlined); /* accepts a zeroed one */
 
 /* The chain of an address; NULL: none. */
-const struct inlined_chain *inlined_find(const struct inlined *inlined, uint64_t address);
+const struct naming_chain *inlined_find(const struct inlined *inlined, uint64_t address);
 
 /* In the process: APART_MAX_FILES files, each of which can be missing. The first that has debug information is read. */
 struct inlined_work {

@@ -23,9 +23,9 @@ enum {
 
 #define NO_UNIT UINT32_MAX
 
-/* A function that has an address, or is inlined there. In the order of the walk, outer ones come before inner ones. */
+/* A function that has an address, or is inlined there. In the order of the walk, outer ones come before inner ones. In the order of search_order_pairs. */
 struct reader_hit {
-	uint32_t address; /* its index */
+	uint64_t address, number; /* the index of one, and of the hit in the walk */
 	uint32_t name;
 	uint32_t file, line; /* of the call, in the function around it */
 	bool inlined;
@@ -43,7 +43,7 @@ struct reader {
 	size_t n_hits, cap_hits;
 	struct inlined_place *places;
 	size_t n_places, cap_places;
-	struct inlined_chain *chains;
+	struct naming_chain *chains;
 	char *text;
 	size_t n_text, cap_text, n_strings;
 	struct slots slots; /* of strings, by where they begin */
@@ -127,7 +127,8 @@ static bool reader_hit(struct reader *r, Dwarf_Die *die, struct reader_hit *hit)
 			any = true;
 			if (!hit)
 				break;
-			hit->address = (uint32_t)i;
+			hit->address = i;
+			hit->number = r->n_hits;
 			if (!vec_reserve(&r->hits, &r->cap_hits, r->n_hits + 1)) {
 				r->failed = true;
 				return false;
@@ -246,26 +247,26 @@ static void reader_place(struct reader *r, const struct inlined_place *place)
 
 /* Makes the chain of an address of its hits. The call of one is where the one before is. */
 static void reader_chain(
-    struct reader *r, size_t i, const struct reader_hit *const *hits, size_t n)
+    struct reader *r, size_t i, const struct reader_hit *hits, size_t n)
 {
 	struct inlined_place place = {0};
-	struct inlined_chain *chain = &r->chains[i];
+	struct naming_chain *chain = &r->chains[i];
 	Dwarf_Line *line = NULL;
 	size_t first = 0;
 	int number = 0;
 
 	/* A function in a function comes behind it, and has the code. */
 	for (size_t k = 0; k < n; k++)
-		if (!hits[k]->inlined)
+		if (!hits[k].inlined)
 			first = k;
 	if (n - first > INLINED_CHAIN_MAX)
 		n = first + INLINED_CHAIN_MAX;
 	chain->first = (uint32_t)r->n_places;
 	for (size_t k = first; k < n; k++) {
-		place.name = hits[k]->name;
+		place.name = hits[k].name;
 		if (k + 1 < n) {
-			place.file = hits[k + 1]->file;
-			place.line = hits[k + 1]->line;
+			place.file = hits[k + 1].file;
+			place.line = hits[k + 1].line;
 			reader_place(r, &place);
 		}
 	}
@@ -280,28 +281,22 @@ static void reader_chain(
 	chain->n = (uint32_t)(r->n_places - chain->first);
 }
 
-/* Hits come by unit; those of an address stay in their order. */
 static bool reader_chains(struct reader *r)
 {
-	size_t n = r->work->n, at = 0;
-	uint32_t *firsts = calloc(n + 2, sizeof(*firsts));
-	const struct reader_hit **sorted = calloc(r->n_hits + 1, sizeof(*sorted));
+	const size_t n = r->work->n;
+	size_t at = 0;
 
 	r->chains = calloc(n + 1, sizeof(*r->chains));
-	if (firsts && sorted && r->chains) {
-		for (size_t i = 0; i < r->n_hits; i++)
-			firsts[r->hits[i].address + 1]++;
-		for (size_t i = 0; i < n; i++)
-			firsts[i + 1] += firsts[i];
-		for (size_t i = 0; i < r->n_hits; i++)
-			sorted[firsts[r->hits[i].address]++] = &r->hits[i];
-		for (size_t i = 0; i < n; at = firsts[i++])
-			reader_chain(r, i, sorted + at, firsts[i] - at);
-	} else {
+	if (!r->chains || !vec_reserve(&r->hits, &r->cap_hits, 1)) {
 		r->failed = true;
+		return false;
 	}
-	free(firsts);
-	free(sorted);
+	qsort(r->hits, r->n_hits, sizeof(*r->hits), search_order_pairs);
+	for (size_t i = 0, end; i < n; i++, at = end) {
+		for (end = at; end < r->n_hits && r->hits[end].address == i;)
+			end++;
+		reader_chain(r, i, r->hits + at, end - at);
+	}
 	return !r->failed;
 }
 

@@ -297,7 +297,7 @@ static bool naming_frame(struct naming_work *work, uint64_t index, struct err *e
 	struct naming_chain *named = &naming->of_frame[index];
 	const char *other = jit_text(&work->answer, &work->at),
 		   *text = work->inlined.text;
-	const struct inlined_chain *chain = NULL;
+	const struct naming_chain *chain = NULL;
 	uint64_t address;
 
 	if (frame->kind == PROFILE_FRAME_FILE &&
