@@ -119,19 +119,24 @@ static bool rows_stat(int fd, struct stat *st, uint64_t *mount)
 	return true;
 }
 
-static bool rows_look_mapping(const struct rows_file *file, struct stat *st)
+/* Looks at what is open as a path, and closes it. */
+static bool rows_look_at(
+    const struct rows_file *file, int fd, bool by_mapping, struct stat *st)
 {
-	char path[ROWS_PATH_SIZE];
 	uint64_t mount;
-	bool ok;
-	int fd;
+	bool ok = rows_stat(fd, st, &mount) && rows_same_inode(file, st, by_mapping);
 
-	rows_mapping(file, path);
-	fd = open(path, O_PATH | O_CLOEXEC);
-	ok = rows_stat(fd, st, &mount) && rows_same_inode(file, st, true);
 	if (fd >= 0)
 		close(fd);
 	return ok;
+}
+
+static bool rows_look_mapping(const struct rows_file *file, struct stat *st)
+{
+	char path[ROWS_PATH_SIZE];
+
+	rows_mapping(file, path);
+	return rows_look_at(file, open(path, O_PATH | O_CLOEXEC), true, st);
 }
 
 /* The path here, if the kernel has it in memory, as that of a file that is mapped: then no file system is asked. */
@@ -143,21 +148,10 @@ static int rows_open_cached(const struct rows_file *file)
 
 bool rows_look(const struct rows_file *file, struct stat *st)
 {
-	uint64_t mount;
-	bool ok;
-	int fd;
-
-	if (file->path[0] != '/')
-		return false;
-	if (rows_look_mapping(file, st))
-		return true;
-	if (!rows_is_here(file->pid))
-		return false;
-	fd = rows_open_cached(file);
-	ok = rows_stat(fd, st, &mount) && rows_same_inode(file, st, false);
-	if (fd >= 0)
-		close(fd);
-	return ok;
+	return file->path[0] == '/' &&
+	       (rows_look_mapping(file, st) ||
+		   (rows_is_here(file->pid) &&
+		       rows_look_at(file, rows_open_cached(file), false, st)));
 }
 
 /* True if a user may have made or may serve the files of a mount, and says what he likes of their owners. */
@@ -222,19 +216,21 @@ static void rows_place_fill(
 			      here.st_ino != place->st.st_ino;
 }
 
+static int rows_root(uint32_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/root", (unsigned int)pid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 /* As the process sees the path. The kernel's names have no links: one was put there since. */
 static int rows_open_root(const struct rows_file *file)
 {
-	char path[64];
-	int root, fd = -1;
+	int root = rows_root(file->pid), fd = -1;
 
-	snprintf(path, sizeof(path), "/proc/%u/root", (unsigned int)file->pid);
-	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0) {
-		snprintf(
-		    path, sizeof(path), "/proc/%u/root", (unsigned int)file->owner.pid);
-		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	}
+	if (root < 0)
+		root = rows_root(file->owner.pid);
 	if (root >= 0) {
 		fd = regular_path(root, file->path + (file->path[0] == '/'),
 		    RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
