@@ -43,31 +43,27 @@ static size_t sample_addresses(const struct event *event,
 	return n;
 }
 
-static bool sample_kernel_frame(
-    struct load *load, uint64_t address, bool exact, struct err *err)
-{
-	char name[] = "[kernel]";
-	const struct profile_module module = {
-	    .path = name, .flags = PROFILE_MODULE_KERNEL};
-	struct profile_frame frame = {.address = address,
-	    .name =
-		(char *)(uintptr_t)perfdata_name(&load->perfdata, UINT32_MAX, address),
-	    .kind = PROFILE_FRAME_KERNEL,
-	    .flags = exact ? PROFILE_FRAME_EXACT : 0};
-
-	return profile_add_module(load->profile, &module, &frame.module, err) &&
-	       profile_add_frame(load->profile, &frame, &load->frames[load->n++], err);
-}
-
 static bool sample_kernel(struct load *load, const struct event *event, struct err *err)
 {
+	char path[] = "[kernel]";
+	const struct profile_module module = {
+	    .path = path, .flags = PROFILE_MODULE_KERNEL};
 	uint64_t addresses[UNWINDER_MAX_KERNEL];
 	size_t n = sample_addresses(event, PERF_CONTEXT_KERNEL, PERF_RECORD_MISC_KERNEL,
 	    addresses, UNWINDER_MAX_KERNEL);
 
-	for (size_t i = 0; i < n; i++)
-		if (!sample_kernel_frame(load, addresses[i], i == 0, err))
+	for (load->n = 0; load->n < n; load->n++) {
+		struct profile_frame frame = {.address = addresses[load->n],
+		    .name = (char *)(uintptr_t)perfdata_name(
+			&load->perfdata, UINT32_MAX, addresses[load->n]),
+		    .kind = PROFILE_FRAME_KERNEL,
+		    .flags = load->n ? 0 : PROFILE_FRAME_EXACT};
+
+		if (!profile_add_module(load->profile, &module, &frame.module, err) ||
+		    !profile_add_frame(
+			load->profile, &frame, &load->frames[load->n], err))
 			return false;
+	}
 	return true;
 }
 
@@ -138,13 +134,22 @@ static bool sample_user(struct load *load, struct space *space,
 	return true;
 }
 
-/* How eh2sframe-record walked the stack: perfdata/format.h. */
-static void sample_read_how(
-    const struct event *event, struct perfdata_walked *walked, uint8_t *flags)
+/* The stack that the recording has: of a walk, or by frame pointers, or the first frame alone. */
+static void sample_given(
+    struct load *load, const struct event *event, struct perfdata_walked *walked)
 {
+	uint64_t *pcs = load->unwinder.pcs;
+	uint8_t *flags = load->unwinder.flags;
 	const uint8_t *raw = event->raw;
 	uint32_t mark = 0;
 
+	*walked =
+	    (struct perfdata_walked){.pcs = pcs, .flags = flags, .why = PROFILE_GIVEN};
+	walked->n = sample_addresses(
+	    event, PERF_CONTEXT_USER, PERF_RECORD_MISC_USER, pcs, UNWINDER_MAX_FRAMES);
+	memset(flags, 0, walked->n);
+	flags[0] = PROFILE_FRAME_EXACT;
+	/* How eh2sframe-record walked it: perfdata/format.h. */
 	if (event->raw_size >= PERFDATA_WALKED_SIZE)
 		memcpy(&mark, raw, sizeof(mark));
 	if (mark != PERFDATA_WALKED || raw[4] >= PROFILE_N_WHYS || !raw[4])
@@ -153,33 +158,6 @@ static void sample_read_how(
 	for (size_t i = 0; i < walked->n; i++)
 		if (PERFDATA_WALKED_SIZE + i / 4 < event->raw_size)
 			flags[i] = raw[PERFDATA_WALKED_SIZE + i / 4] >> 2 * (i % 4) & 3;
-}
-
-/* The stack that the recording has: of a walk, or by frame pointers, or the first frame alone. */
-static void sample_given(
-    struct load *load, const struct event *event, struct perfdata_walked *walked)
-{
-	uint64_t *pcs = load->unwinder.pcs;
-	uint8_t *flags = load->unwinder.flags;
-
-	*walked =
-	    (struct perfdata_walked){.pcs = pcs, .flags = flags, .why = PROFILE_GIVEN};
-	walked->n = sample_addresses(
-	    event, PERF_CONTEXT_USER, PERF_RECORD_MISC_USER, pcs, UNWINDER_MAX_FRAMES);
-	memset(flags, 0, walked->n);
-	flags[0] = PROFILE_FRAME_EXACT;
-	sample_read_how(event, walked, flags);
-}
-
-/* Adds the stack to the profile, from its outermost frame on. */
-static bool sample_stack(struct load *load, uint32_t *stack, struct err *err)
-{
-	*stack = 0;
-	for (size_t i = load->n; i-- > 0;)
-		if (!profile_add_stack(
-			load->profile, *stack, load->frames[i], stack, err))
-			return false;
-	return true;
 }
 
 /* Adds a sample, after a walk of its stack where the recording has a copy. ERR_NOMEM, ERR_LIMIT. */
@@ -199,7 +177,6 @@ static bool load_sample(struct load *load, const struct event *event, struct err
 		&thread->number, err))
 		return false;
 	sample.thread = thread->number;
-	load->n = 0;
 	if (!sample_kernel(load, event, err))
 		return false;
 	if (load->unwinder.no_rows)
@@ -207,9 +184,14 @@ static bool load_sample(struct load *load, const struct event *event, struct err
 	else if (!unwinder_walk(&load->unwinder, space, event, &walked, err))
 		return false;
 	sample.why = walked.why;
-	return sample_user(load, space, &walked, err) &&
-	       sample_stack(load, &sample.stack, err) &&
-	       profile_add_sample(load->profile, &sample, err);
+	if (!sample_user(load, space, &walked, err))
+		return false;
+	/* From its outermost frame on. */
+	while (load->n)
+		if (!profile_add_stack(load->profile, sample.stack,
+			load->frames[--load->n], &sample.stack, err))
+			return false;
+	return profile_add_sample(load->profile, &sample, err);
 }
 
 static bool load_event(void *context, const struct event *event, struct err *err)
@@ -285,30 +267,25 @@ static void load_vdso(struct load *load)
 		unwinder_vdso(&load->unwinder);
 }
 
-/* True if the recording has copies of stacks. */
-static bool load_has_copies(const struct perfdata *perfdata)
-{
-	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-
-	return (perfdata->attrs[perfdata->first].layout.sample_type & both) == both;
-}
-
 static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 {
+	const uint64_t copies = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	struct profile_info *info = &load->profile->info;
+	const struct perfdata *perfdata = &load->perfdata;
 
 	if (!perfdata_open(&load->perfdata, fd, err) || !load_info(load, err) ||
 	    !unwinder_begin(&load->unwinder, (enum profile_machine)info->machine, err))
 		return false;
 	load->unwinder.live = false;
-	load->unwinder.no_rows = !load_has_copies(&load->perfdata);
+	load->unwinder.no_rows =
+	    ~perfdata->attrs[perfdata->first].layout.sample_type & copies;
 	load->unwinder.guess = guess;
 	load_vdso(load);
 	if (!perfdata_each(&load->perfdata, load_event, load, err))
 		return false;
-	info->lost = load->unwinder.n_lost + load->perfdata.n_damaged;
-	info->n_others = load->perfdata.n_others;
-	info->cut_off = load->perfdata.cut_off;
+	info->lost = load->unwinder.n_lost + perfdata->n_damaged;
+	info->n_others = perfdata->n_others;
+	info->cut_off = perfdata->cut_off;
 	return true;
 }
 

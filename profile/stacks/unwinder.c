@@ -38,11 +38,7 @@ bool unwinder_begin(
 	unwinder->cache.entries =
 	    calloc(UNWINDER_RULES, sizeof(*unwinder->cache.entries));
 	unwinder->places = calloc(UNWINDER_PLACES, sizeof(*unwinder->places));
-	unwinder->pcs = calloc(UNWINDER_MAX_FRAMES, sizeof(*unwinder->pcs));
-	unwinder->flags = calloc(UNWINDER_MAX_FRAMES, sizeof(*unwinder->flags));
-	return (unwinder->cache.entries && unwinder->places && unwinder->pcs &&
-		   unwinder->flags) ||
-	       err_set_nomem(err);
+	return (unwinder->cache.entries && unwinder->places) || err_set_nomem(err);
 }
 
 void unwinder_free(struct unwinder *unwinder)
@@ -51,8 +47,6 @@ void unwinder_free(struct unwinder *unwinder)
 	spaces_free(&unwinder->spaces);
 	free(unwinder->cache.entries);
 	free(unwinder->places);
-	free(unwinder->pcs);
-	free(unwinder->flags);
 }
 
 static bool unwinder_map(

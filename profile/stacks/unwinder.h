@@ -20,6 +20,8 @@
 #include "profile/stacks/file_rows.h"
 #include "profile/stacks/space.h"
 
+enum { UNWINDER_MAX_FRAMES = 4096, UNWINDER_MAX_KERNEL = 256 };
+
 struct unwinder_file;
 struct unwinder_place;
 
@@ -48,8 +50,8 @@ struct unwinder {
 	struct eh2sframe_walk_cache cache;
 	struct unwinder_place *places;
 	/* The stack that was walked last. */
-	uint64_t *pcs;
-	uint8_t *flags;
+	uint64_t pcs[UNWINDER_MAX_FRAMES];
+	uint8_t flags[UNWINDER_MAX_FRAMES];
 };
 
 /* Begins. ERR_NOMEM. */
@@ -107,8 +109,6 @@ void unwinder_files_free(struct unwinder *unwinder);
 enum { UNWINDER_MAX_FILES = 1 << 18, UNWINDER_VERSIONS = 64, UNWINDER_VERSIONS_HERE = 8 };
 /* How often a file is opened that was not there for the process that was asked, or for which its owner had no time. */
 enum { UNWINDER_TRIES = 4 };
-
-enum { UNWINDER_MAX_FRAMES = 4096, UNWINDER_MAX_KERNEL = 256 };
 
 /* A PC that was seen before: unwinder_walk.c. */
 struct unwinder_place {
