@@ -36,41 +36,38 @@ static uint64_t unwinder_sharer(const struct rows_file *file)
 	return file->is_own ? 1 : file->owner.id;
 }
 
+/*
+ * True if a file of a recording is at its path here. Then it is found by its inode: a recording can have any number of names and of
+ * build-ids for one, and each would cost as much as the file. Processes that run have their files by other ways, too.
+ */
+static bool unwinder_is_here(const struct rows_file *file)
+{
+	return !file->live && file->was_seen;
+}
+
+/* Hashes by what unwinder_file_is compares. */
 static uint32_t unwinder_file_hash(const struct rows_file *file)
 {
 	/* Joined by their order, too: a path and a build-id of the same bytes would cancel each other out. */
 	const uint64_t words[] = {
 	    hash_bytes((const uint8_t *)file->path, strlen(file->path)),
 	    hash_bytes(file->build_id, file->build_id_size), unwinder_sharer(file)};
+	const uint64_t here[] = {file->was.st_dev, file->was.st_ino};
 
-	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
+	return hash_fold(unwinder_is_here(file)
+			     ? hash_bytes((const uint8_t *)here, sizeof(here))
+			     : hash_bytes((const uint8_t *)words, sizeof(words)));
 }
 
-/* Hashes the file at a path here. */
-static uint32_t unwinder_inode_hash(const struct rows_file *file)
+/* Lets a file be found by its hash. */
+static void unwinder_file_note(struct unwinder *unwinder, uint32_t number)
 {
-	const uint64_t words[] = {file->was.st_dev, file->was.st_ino};
-
-	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
-}
-
-static void unwinder_note(struct unwinder *unwinder, uint32_t hash, uint32_t number)
-{
+	uint32_t hash = unwinder_file_hash(&unwinder->files[number]->mapped);
 	struct slot *slot = slots_first(&unwinder->file_slots, hash);
 
 	while (slot->number)
 		slot = slots_next(&unwinder->file_slots, slot);
 	*slot = (struct slot){.hash = hash, .number = number + 1};
-}
-
-/* Lets a file be found by its hashes. */
-static void unwinder_file_note(struct unwinder *unwinder, uint32_t number)
-{
-	const struct unwinder_file *file = unwinder->files[number];
-
-	unwinder_note(unwinder, unwinder_file_hash(&file->mapped), number);
-	if (!unwinder->live && file->mapped.was_seen)
-		unwinder_note(unwinder, unwinder_inode_hash(&file->mapped), number);
 }
 
 static void unwinder_rows_free(struct unwinder *unwinder, struct unwinder_file *file)
@@ -181,55 +178,29 @@ static bool unwinder_file_add(struct unwinder *unwinder, const struct rows_file 
 	return true;
 }
 
-/* True if both have one name and one build-id. */
-static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *b)
+static bool unwinder_same_build_id(const struct rows_file *a, const struct rows_file *b)
 {
-	return strcmp(a->path, b->path) == 0 && a->build_id_size == b->build_id_size &&
-	       unwinder_sharer(a) == unwinder_sharer(b) &&
+	return a->build_id_size == b->build_id_size &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
-/* True if both are one file at that name, as far as that is known. */
+/* True if both are versions of one: they have one name and one build-id, or are one file here. */
+static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *b)
+{
+	if (unwinder_is_here(b))
+		return a->was_seen && regular_is_same(&a->was, &b->was);
+	return strcmp(a->path, b->path) == 0 && unwinder_same_build_id(a, b) &&
+	       unwinder_sharer(a) == unwinder_sharer(b);
+}
+
+/* True if two versions are one file, as far as that is known. */
 static bool unwinder_file_same(const struct rows_file *a, const struct rows_file *b)
 {
+	if (unwinder_is_here(b))
+		return a->inode == b->inode && unwinder_same_build_id(a, b);
 	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
 	       a->was_seen == b->was_seen &&
 	       (!a->was_seen || regular_is_same(&a->was, &b->was));
-}
-
-/*
- * Finds the file by its inode here: a recording can have any number of names and of build-ids for one, and each would cost as much as the
- * file. Processes that run have their files by other ways, too. Returns false for one that is not to be read.
- */
-static bool unwinder_file_find_here(
-    struct unwinder *unwinder, struct rows_file *wanted, uint32_t *index)
-{
-	size_t versions = 0;
-	uint32_t hash;
-
-	wanted->was_seen = rows_look_here(wanted, &wanted->was);
-	if (!wanted->was_seen)
-		return true;
-	hash = unwinder_inode_hash(wanted);
-	for (struct slot *slot = slots_first(&unwinder->file_slots, hash); slot->number;
-	     slot = slots_next(&unwinder->file_slots, slot)) {
-		const struct unwinder_file *file = unwinder->files[slot->number - 1];
-		const struct rows_file *one = &file->mapped;
-		const bool is_it =
-		    !file->is_many && one->inode == wanted->inode &&
-		    one->build_id_size == wanted->build_id_size &&
-		    memcmp(one->build_id, wanted->build_id, one->build_id_size) == 0;
-
-		if (slot->hash != hash || !one->was_seen ||
-		    !regular_is_same(&one->was, &wanted->was))
-			continue;
-		versions++;
-		if (is_it || (file->is_many && *index == SPACE_NO_FILE))
-			*index = slot->number - 1;
-		if (is_it)
-			return true;
-	}
-	return versions < UNWINDER_VERSIONS_HERE;
 }
 
 /* Finds whose a process is. One that is gone already has the owner of who made it. */
@@ -285,9 +256,8 @@ bool unwinder_file_get(
 	    .live = unwinder->live,
 	    .facts_only = unwinder->no_rows};
 	uint32_t hash, many = SPACE_NO_FILE;
-	size_t versions = 0;
+	size_t versions = 0, most;
 	struct slot *slot;
-	bool reads = true;
 
 	*index = SPACE_NO_FILE;
 	if (unwinder_is_no_file(map->text))
@@ -297,11 +267,12 @@ bool unwinder_file_get(
 	if (!unwinder_owner(unwinder, map->pid, &wanted.owner, err))
 		return false;
 	wanted.is_own = unwinder->live && rows_is_own(&wanted);
+	wanted.was_seen = unwinder->live
+			      ? !map->build_id_size && rows_look(&wanted, &wanted.was)
+			      : rows_look_here(&wanted, &wanted.was);
 	hash = unwinder_file_hash(&wanted);
-	wanted.was_seen =
-	    unwinder->live && !map->build_id_size && rows_look(&wanted, &wanted.was);
-	/* Each file has at most two. */
-	if (!slots_reserve(&unwinder->file_slots, 2 * (unwinder->n_files + 1)))
+	most = unwinder_is_here(&wanted) ? UNWINDER_VERSIONS_HERE : UNWINDER_VERSIONS;
+	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
 		return err_set_nomem(err);
 	for (slot = slots_first(&unwinder->file_slots, hash); slot->number;
 	     slot = slots_next(&unwinder->file_slots, slot)) {
@@ -309,25 +280,19 @@ bool unwinder_file_get(
 
 		if (slot->hash != hash || !unwinder_file_is(&file->mapped, &wanted))
 			continue;
+		if (!file->is_many && unwinder_file_same(&file->mapped, &wanted)) {
+			unwinder_file_mapped(unwinder, file, &wanted);
+			*index = slot->number - 1;
+			return true;
+		}
 		if (file->is_many)
 			many = slot->number - 1;
-		if (file->is_many || !unwinder_file_same(&file->mapped, &wanted)) {
-			versions++;
-			continue;
-		}
-		unwinder_file_mapped(unwinder, file, &wanted);
-		*index = slot->number - 1;
-		return true;
+		versions++;
 	}
 	/* A program that writes itself again and again. */
 	*index = many;
-	if (many != SPACE_NO_FILE)
-		return true;
-	if (!unwinder->live)
-		reads = unwinder_file_find_here(unwinder, &wanted, index);
-	return *index != SPACE_NO_FILE ||
-	       unwinder_file_add(unwinder, &wanted,
-		   !reads || versions >= UNWINDER_VERSIONS, index, err);
+	return many != SPACE_NO_FILE ||
+	       unwinder_file_add(unwinder, &wanted, versions >= most, index, err);
 }
 
 /* Opens the section at the file's made-up addresses, with its index. */
