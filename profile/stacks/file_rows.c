@@ -85,7 +85,6 @@ static bool rows_names(
 	struct wr text;
 
 	wr_init(&text, false);
-	rows->symbols.dynamic = table.symbols.dynamic;
 	for (size_t i = 0; ok && i < table.symbols.n; i++) {
 		/* Those of one address stay in their order. */
 		table.symbols.list[i].rank = (uint32_t)(table.symbols.n - i);
@@ -132,16 +131,15 @@ static bool rows_count(
 {
 	uint64_t bytes = rows->size + rows->n_extra * sizeof(*rows->extra) +
 			 rows->symbols.n * sizeof(*rows->symbols.list) + rows->n_names;
-	const struct facts facts = rows->facts;
-	bool is_elsewhere = rows->is_elsewhere;
+	const struct rows kept = {
+	    .facts = rows->facts, .is_elsewhere = rows->is_elsewhere};
 
 	if (owner->is_own)
 		return true;
 	if (!spent_take(&made->apart, owner, bytes)) {
 		made->is_full = true;
 		rows_free(rows);
-		rows->facts = facts;
-		rows->is_elsewhere = is_elsewhere;
+		*rows = kept;
 		return err_set(
 		    err, ERR_LIMIT, "the rows of its owner's files take too much memory");
 	}

@@ -5,15 +5,12 @@
 
 #include "base/sandbox/apart.h"
 
-#define ROWS_NONSENSE                                                                    \
-	"the process that read the file answered nonsense; report this with the file"
-
 /* The answer of the process: this, the section, the rules, the symbols, whose names are where they begin in the text, and the
  * text. */
 struct rows_answer {
 	struct err err; /* kind ERR_NONE: it went well */
 	struct facts facts;
-	uint64_t size, address, n_extra, n_symbols, n_text, dynamic, elsewhere;
+	uint64_t size, address, n_extra, n_symbols, n_text, elsewhere;
 };
 
 struct rows_work {
@@ -47,7 +44,6 @@ static bool rows_work(void *context, int out)
 	answer.n_extra = rows.n_extra;
 	answer.n_symbols = rows.symbols.n;
 	answer.n_text = rows.n_names;
-	answer.dynamic = rows.symbols.dynamic;
 	answer.elsewhere = rows.is_elsewhere;
 	return apart_write(out, &answer, sizeof(answer)) &&
 	       apart_write(out, rows.section, rows.size) &&
@@ -76,12 +72,6 @@ static bool rows_check_extra(const struct rows *rows)
 	return true;
 }
 
-static bool rows_check_facts(const struct facts *facts)
-{
-	return facts->n_parts <= FACTS_MAX_PARTS &&
-	       facts->build_id_size <= PROFILE_BUILD_ID_MAX;
-}
-
 static bool rows_check_symbols(struct rows *rows)
 {
 	struct symbol *list = rows->symbols.list;
@@ -99,51 +89,59 @@ static bool rows_check_symbols(struct rows *rows)
 	return true;
 }
 
+/* Takes what is behind the answer. false: it is nonsense, or memory runs out. */
+static bool rows_take(
+    const struct rows_answer *answer, const uint8_t *at, uint64_t left, struct rows *rows)
+{
+	uint64_t extra_size, symbols_size;
+
+	if (answer->n_extra > left || answer->n_symbols > left || answer->size > left ||
+	    answer->n_text > left)
+		return false;
+	extra_size = answer->n_extra * sizeof(*rows->extra);
+	symbols_size = answer->n_symbols * sizeof(*rows->symbols.list);
+	if (answer->size + extra_size + symbols_size + answer->n_text != left)
+		return false;
+	rows->size = answer->size;
+	rows->address = answer->address;
+	rows->n_extra = answer->n_extra;
+	rows->section = apart_take(&at, answer->size);
+	rows->extra = apart_take(&at, extra_size);
+	rows->symbols.list = apart_take(&at, symbols_size);
+	rows->symbols.n = rows->symbols.cap = answer->n_symbols;
+	rows->names = apart_take(&at, answer->n_text);
+	rows->n_names = answer->n_text;
+	return !rows->section == !answer->size && !rows->extra == !extra_size &&
+	       !rows->symbols.list == !symbols_size && rows_check_extra(rows) &&
+	       rows_check_symbols(rows);
+}
+
 /* bytes: of the whole answer, which nobody writes to any more. */
 static bool rows_read_answer(
     const uint8_t *bytes, uint64_t size, struct rows *rows, struct err *err)
 {
 	struct rows_answer answer;
-	const uint8_t *at = bytes + sizeof(answer);
-	uint64_t left = size - sizeof(answer), extra_size, symbols_size;
-	bool ok;
 
 	memcpy(&answer, bytes, sizeof(answer));
 	answer.err.text[sizeof(answer.err.text) - 1] = '\0';
-	if (!rows_check_facts(&answer.facts))
-		return err_set(err, ERR_INTERNAL, ROWS_NONSENSE);
-	/* Its tables may be right where its CFI is not. */
-	rows->facts = answer.facts;
-	rows->is_elsewhere = answer.elsewhere != 0;
-	if (answer.err.kind != ERR_NONE)
-		return err_set(err,
-		    answer.err.kind == ERR_NOMEM ? ERR_LIMIT : ERR_UNSUPPORTED, "%s",
-		    answer.err.text);
-	if (answer.n_extra > left || answer.n_symbols > left)
-		return err_set(err, ERR_INTERNAL, ROWS_NONSENSE);
-	extra_size = answer.n_extra * sizeof(*rows->extra);
-	symbols_size = answer.n_symbols * sizeof(*rows->symbols.list);
-	if (answer.size > left || answer.n_text > left ||
-	    answer.size + extra_size + symbols_size + answer.n_text != left)
-		return err_set(err, ERR_INTERNAL, ROWS_NONSENSE);
-	rows->size = answer.size;
-	rows->address = answer.address;
-	rows->n_extra = answer.n_extra;
-	rows->section = apart_take(&at, answer.size);
-	rows->extra = apart_take(&at, extra_size);
-	rows->symbols = (struct symbols){.list = apart_take(&at, symbols_size),
-	    .n = answer.n_symbols,
-	    .cap = answer.n_symbols,
-	    .dynamic = answer.dynamic != 0};
-	rows->names = apart_take(&at, answer.n_text);
-	rows->n_names = answer.n_text;
-	ok = !rows->section == !answer.size && !rows->extra == !extra_size &&
-	     !rows->symbols.list == !symbols_size && rows_check_extra(rows) &&
-	     rows_check_symbols(rows);
+	if (answer.facts.n_parts <= FACTS_MAX_PARTS &&
+	    answer.facts.build_id_size <= PROFILE_BUILD_ID_MAX) {
+		/* Its tables may be right where its CFI is not. */
+		rows->facts = answer.facts;
+		rows->is_elsewhere = answer.elsewhere != 0;
+		if (answer.err.kind != ERR_NONE)
+			return err_set(err,
+			    answer.err.kind == ERR_NOMEM ? ERR_LIMIT : ERR_UNSUPPORTED,
+			    "%s", answer.err.text);
+		if (rows_take(
+			&answer, bytes + sizeof(answer), size - sizeof(answer), rows))
+			return true;
+	}
 	/* A walk must not find rules that were refused. */
-	if (!ok)
-		rows_free(rows);
-	return ok || err_set(err, ERR_INTERNAL, ROWS_NONSENSE);
+	rows_free(rows);
+	return err_set(err, ERR_INTERNAL,
+	    "the process that read the file answered nonsense; report this with the "
+	    "file");
 }
 
 bool rows_make_apart(const struct rows_file *file, const struct apart_limits *limits,
