@@ -22,7 +22,7 @@ struct table {
 	/* Belongs to naming_run: one more than the function of each symbol; or 0. */
 	uint32_t *functions;
 	struct eh2sframe_file *file; /* for its segments and .eh_frame; NULL: not there */
-	char *text;		     /* the names that the symbols point to */
+	char *text, *no_names; /* what the names of symbols, and of starts, point to */
 };
 
 /*

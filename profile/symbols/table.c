@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
+#include "base/wr.h"
 #include "base/names/lines.h"
 
 /* The library reads no longer ones; a file that is written to meanwhile can lose the end of a name. */
@@ -94,49 +94,34 @@ static struct eh2sframe_file *module_open(
 	return file;
 }
 
-/* A list that functions are taken into, and their names, one after the other. */
+/* A list that functions are taken into, and their names. Until all are there, names are where they begin, as the text moves. */
 struct module_list {
 	struct symbols *symbols;
-	char *text;
-	size_t n_text, cap_text;
-	bool plt, no_memory;
+	struct wr text;
+	bool plt;
 };
-
-/* Copies the name: where it is in the file, somebody may write meanwhile. */
-static bool module_copy(struct module_list *list, const char *name, const char *end)
-{
-	const size_t size = strnlen(name, MAX_NAME);
-	char *copy;
-
-	if (!vec_reserve(
-		&list->text, &list->cap_text, list->n_text + size + sizeof("@plt")))
-		return false;
-	copy = list->text + list->n_text;
-	memcpy(copy, name, size);
-	strcpy(copy + size, end);
-	list->n_text += strlen(copy) + 1;
-	return true;
-}
 
 static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 {
 	struct module_list *list = context;
 	/* A piece of a PLT without a name is its header, or goes to an indirect function. */
-	const char *name = list->plt && !symbol->name ? ".plt" : symbol->name;
+	const char *name = symbol->name ? symbol->name : list->plt ? ".plt" : "";
+	const char *end = list->plt && symbol->name ? "@plt" : "";
 	const struct symbol *last =
 	    list->symbols->n ? &list->symbols->list[list->symbols->n - 1] : NULL;
-	/* The text may still move, so a name is set when all are there. Ranks keep the order of those at one address. */
+	/* Ranks keep the order of those at one address. */
 	const struct symbol taken = {.addr = symbol->start,
 	    .size = symbol->size,
-	    .name = name ? NULL : "",
+	    .name = (char *)(uintptr_t)list->text.size,
 	    .rank = last && last->addr == symbol->start && last->rank ? last->rank - 1
 								      : UINT32_MAX};
 
 	list->symbols->dynamic = symbol->flags & EH2SFRAME_SYMBOL_DYNAMIC;
-	list->no_memory =
-	    !symbols_add(list->symbols, &taken) ||
-	    (name && !module_copy(list, name, list->plt && symbol->name ? "@plt" : ""));
-	return !list->no_memory;
+	/* Copies the name: where it is in the file, somebody may write meanwhile. */
+	wr_bytes(&list->text, name, strnlen(name, MAX_NAME));
+	wr_bytes(&list->text, end, strlen(end) + 1);
+	list->text.failed |= !symbols_add(list->symbols, &taken);
+	return !list->text.failed;
 }
 
 /*
@@ -181,17 +166,13 @@ static bool module_functions(const struct eh2sframe_file *file,
 {
 	struct module_list list = {.symbols = symbols};
 	bool ok = !code || module_list_add(&list, code, EH2SFRAME_ORIGIN_PLT, err);
-	const char *name;
 
 	ok = ok && module_list_add(&list, file, origin, err);
-	name = *text = list.text;
-	if (list.no_memory)
+	*text = (char *)list.text.data;
+	if (list.text.failed)
 		ok = err_set_nomem(err);
 	for (size_t i = 0; ok && i < symbols->n; i++)
-		if (!symbols->list[i].name) {
-			symbols->list[i].name = name;
-			name += strlen(name) + 1;
-		}
+		symbols->list[i].name = *text + (uintptr_t)symbols->list[i].name;
 	if (ok && code)
 		symbols_sort(symbols);
 	if (ok)
@@ -250,16 +231,11 @@ static bool module_debug(const struct profile_module *module,
 
 bool table_read_starts(struct table *table, struct err *err)
 {
-	char *none = NULL;
-	bool ok;
-
 	if (!table->file || table->starts_known)
 		return true;
 	table->starts_known = true;
-	ok = module_functions(
-	    table->file, NULL, EH2SFRAME_ORIGIN_EH_FRAME, &table->starts, &none, err);
-	free(none);
-	return ok;
+	return module_functions(table->file, NULL, EH2SFRAME_ORIGIN_EH_FRAME,
+	    &table->starts, &table->no_names, err);
 }
 
 bool table_read_file(struct table *table, struct err *err)
@@ -315,6 +291,7 @@ void table_free(struct table *table)
 	symbols_deinit(&table->starts);
 	free(table->functions);
 	free(table->text);
+	free(table->no_names);
 	eh2sframe_close(table->file);
 	*table = (struct table){0};
 }
