@@ -121,12 +121,6 @@ struct unwinder_place {
 };
 enum { UNWINDER_PLACES = 1 << 16, UNWINDER_RULES = 1 << 16 };
 
-/* Where what has this key is noted about a PC. */
-static inline struct unwinder_place *unwinder_place(
-    struct unwinder *unwinder, uint64_t pc, uint64_t key)
-{
-	return &unwinder->places[(pc ^ pc >> 14 ^ key >> 8) & (UNWINDER_PLACES - 1)];
-}
 /* The place of a frame of a program. */
 ATTR_MUST_CHECK bool unwinder_place_find(struct unwinder *unwinder, struct space *space,
     const struct eh2sframe_walk_frame *at, struct unwinder_place **found,

@@ -59,23 +59,15 @@ static bool walk_read(void *context, uint64_t address, uint64_t *value)
 	return true;
 }
 
-static uint64_t walk_word_of(const uint8_t *words, size_t i)
-{
-	uint64_t word;
-
-	memcpy(&word, words + 8 * i, sizeof(word));
-	return word;
-}
-
 /* A register by perf's number; 0 where the sample does not have it. */
 static uint64_t walk_register(const struct event *event, unsigned int number)
 {
-	uint64_t bit = UINT64_C(1) << number;
+	uint64_t bit = UINT64_C(1) << number, word = 0;
+	int before = __builtin_popcountll(event->register_mask & (bit - 1));
 
-	if (!(event->register_mask & bit))
-		return 0;
-	return walk_word_of(event->registers,
-	    (size_t)__builtin_popcountll(event->register_mask & (bit - 1)));
+	if (event->register_mask & bit)
+		memcpy(&word, event->registers + 8 * before, sizeof(word));
+	return word;
 }
 
 /* The first frame and all registers. */
@@ -135,7 +127,8 @@ bool unwinder_place_find(struct unwinder *unwinder, struct space *space,
 	    (uint64_t)(space ? space->generation : 0) << 8 |
 	    (at->flags & (EH2SFRAME_WALK_FRAME_EXACT | EH2SFRAME_WALK_FRAME_GUESSED)) |
 	    128;
-	struct unwinder_place *place = unwinder_place(unwinder, at->pc, key);
+	struct unwinder_place *place =
+	    &unwinder->places[(at->pc ^ at->pc >> 14 ^ key >> 8) & (UNWINDER_PLACES - 1)];
 
 	*found = place;
 	if (place->pc == at->pc && place->key == key)
