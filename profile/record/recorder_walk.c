@@ -20,13 +20,13 @@ static void walk_count(struct recorder *recorder, const struct event *event)
 static void walk_note(
     struct recorder *recorder, struct space *space, uint64_t pc, unsigned int flags)
 {
-	const struct eh2sframe_walk_frame at = {.pc = pc, .flags = flags};
 	struct unwinder *unwinder = &recorder->unwinder;
 	struct unwinder_place *place = NULL;
 	struct unwinder_file *file;
 	struct err err;
 
-	if (!unwinder_place_find(unwinder, space, &at, &place, &err) ||
+	if (!unwinder_place_find(
+		unwinder, space, pc, flags & PROFILE_FRAME_EXACT, &place, &err) ||
 	    place->frame != UINT32_MAX)
 		return;
 	place->frame = 0;

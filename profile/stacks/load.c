@@ -88,15 +88,15 @@ static bool sample_module(struct load *load, struct unwinder_file *file, struct 
 }
 
 /* A frame that was not seen before in this process. */
-static bool sample_new_frame(struct load *load, const struct space *space,
-    const struct eh2sframe_walk_frame *at, struct unwinder_place *place, struct err *err)
+static bool sample_new_frame(struct load *load, const struct space *space, uint8_t flags,
+    struct unwinder_place *place, struct err *err)
 {
 	struct unwinder_file *file =
 	    place->file == SPACE_NO_FILE ? NULL : load->unwinder.files[place->file];
-	struct profile_frame frame = {.address = at->pc,
+	struct profile_frame frame = {.address = place->pc,
 	    .kind = PROFILE_FRAME_UNKNOWN,
 	    .pid = space ? space->pid : 0,
-	    .flags = (uint8_t)at->flags};
+	    .flags = flags};
 
 	if (file && !file->no_file) {
 		if (!sample_module(load, file, err))
@@ -109,7 +109,7 @@ static bool sample_new_frame(struct load *load, const struct space *space,
 	/* The functions of the model copy it. */
 	if (load->perfdata.n_names && space)
 		frame.name = (char *)(uintptr_t)perfdata_name(
-		    &load->perfdata, space->pid, space_name_key(space, at->pc));
+		    &load->perfdata, space->pid, space_name_key(space, place->pc));
 	if (frame.name && frame.kind == PROFILE_FRAME_UNKNOWN)
 		frame.kind = PROFILE_FRAME_JIT;
 	return profile_add_frame(load->profile, &frame, &place->frame, err);
@@ -120,14 +120,13 @@ static bool sample_user(struct load *load, struct space *space,
     const struct perfdata_walked *walked, struct err *err)
 {
 	for (size_t i = 0; i < walked->n; i++) {
-		const struct eh2sframe_walk_frame at = {
-		    .pc = walked->pcs[i], .flags = walked->flags[i]};
 		struct unwinder_place *place;
 
-		if (!unwinder_place_find(&load->unwinder, space, &at, &place, err))
+		if (!unwinder_place_find(&load->unwinder, space, walked->pcs[i],
+			walked->flags[i] & PROFILE_FRAME_EXACT, &place, err))
 			return false;
 		if (place->frame == UINT32_MAX &&
-		    !sample_new_frame(load, space, &at, place, err))
+		    !sample_new_frame(load, space, walked->flags[i], place, err))
 			return false;
 		load->frames[load->n++] = place->frame;
 	}

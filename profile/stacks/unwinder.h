@@ -113,7 +113,7 @@ enum { UNWINDER_TRIES = 4 };
 /* A PC that was seen before: unwinder_walk.c. */
 struct unwinder_place {
 	uint64_t pc;
-	uint64_t key;	  /* of process and flags; 0: free */
+	uint64_t key;	  /* of process, and if the PC is exact; 0: free */
 	uint64_t known;	  /* the made-up address; pc when it is in no file */
 	uint64_t address; /* in the file, where it is known; else the offset */
 	uint32_t frame;	  /* the caller's; UINT32_MAX: none yet */
@@ -123,7 +123,6 @@ enum { UNWINDER_PLACES = 1 << 16, UNWINDER_RULES = 1 << 16 };
 
 /* The place of a frame of a program. */
 ATTR_MUST_CHECK bool unwinder_place_find(struct unwinder *unwinder, struct space *space,
-    const struct eh2sframe_walk_frame *at, struct unwinder_place **found,
-    struct err *err);
+    uint64_t pc, bool exact, struct unwinder_place **found, struct err *err);
 
 #endif

@@ -94,24 +94,22 @@ static void walk_begin(
 }
 
 /* Where a PC is in its file. */
-static bool walk_find_place(struct unwinder *unwinder, struct space *space,
-    const struct eh2sframe_walk_frame *at, struct unwinder_place *place, struct err *err)
+static bool walk_find_place(struct unwinder *unwinder, struct space *space, uint64_t pc,
+    bool exact, struct unwinder_place *place, struct err *err)
 {
-	bool exact = at->flags & EH2SFRAME_WALK_FRAME_EXACT;
-	const struct space_map *map =
-	    space ? space_map_find(space, at->pc - !exact) : NULL;
+	const struct space_map *map = space ? space_map_find(space, pc - !exact) : NULL;
 	const struct unwinder_file *file;
 	uint64_t address;
 
 	*place = (struct unwinder_place){
-	    .pc = at->pc, .known = at->pc, .frame = UINT32_MAX, .file = SPACE_NO_FILE};
+	    .pc = pc, .known = pc, .frame = UINT32_MAX, .file = SPACE_NO_FILE};
 	if (!map || map->file == SPACE_NO_FILE)
 		return true;
 	if (!unwinder_file_open(unwinder, map->file, err))
 		return false;
 	file = unwinder->files[map->file];
 	place->file = map->file;
-	place->address = at->pc - map->start + map->offset;
+	place->address = pc - map->start + map->offset;
 	if (file->no_file || !facts_address(&file->rows->facts, place->address, &address))
 		return true;
 	place->address = address;
@@ -120,21 +118,18 @@ static bool walk_find_place(struct unwinder *unwinder, struct space *space,
 	return true;
 }
 
-bool unwinder_place_find(struct unwinder *unwinder, struct space *space,
-    const struct eh2sframe_walk_frame *at, struct unwinder_place **found, struct err *err)
+bool unwinder_place_find(struct unwinder *unwinder, struct space *space, uint64_t pc,
+    bool exact, struct unwinder_place **found, struct err *err)
 {
-	uint64_t key =
-	    (uint64_t)(space ? space->generation : 0) << 8 |
-	    (at->flags & (EH2SFRAME_WALK_FRAME_EXACT | EH2SFRAME_WALK_FRAME_GUESSED)) |
-	    128;
+	uint64_t key = (uint64_t)(space ? space->generation : 0) << 8 | 128 | exact;
 	struct unwinder_place *place =
-	    &unwinder->places[(at->pc ^ at->pc >> 14 ^ key >> 8) & (UNWINDER_PLACES - 1)];
+	    &unwinder->places[(pc ^ pc >> 14 ^ key >> 8) & (UNWINDER_PLACES - 1)];
 
 	*found = place;
-	if (place->pc == at->pc && place->key == key)
+	if (place->pc == pc && place->key == key)
 		return true;
 	place->key = 0;
-	if (!walk_find_place(unwinder, space, at, place, err))
+	if (!walk_find_place(unwinder, space, pc, exact, place, err))
 		return false;
 	place->key = key;
 	return true;
@@ -143,8 +138,6 @@ bool unwinder_place_find(struct unwinder *unwinder, struct space *space,
 /* The address that a guess asks for, as it is in the process: NULL with GOES_ON says that it has a row. */
 static enum eh2sframe_walk_why walk_find_guessed(struct walk *walk, uint64_t pc)
 {
-	const struct eh2sframe_walk_frame at = {
-	    .pc = pc, .flags = EH2SFRAME_WALK_FRAME_EXACT};
 	struct unwinder_place place;
 	const struct unwinder_file *file;
 	struct eh2sframe_rule rule;
@@ -152,7 +145,7 @@ static enum eh2sframe_walk_why walk_find_guessed(struct walk *walk, uint64_t pc)
 
 	if (!space_map_find(walk->space, pc))
 		return EH2SFRAME_WALK_WHY_NO_MODULE;
-	if (!walk_find_place(walk->unwinder, walk->space, &at, &place, &err) ||
+	if (!walk_find_place(walk->unwinder, walk->space, pc, true, &place, &err) ||
 	    place.known == pc)
 		return EH2SFRAME_WALK_WHY_NO_ROW;
 	file = walk->unwinder->files[place.file];
@@ -246,7 +239,8 @@ static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
 			walked->why = PROFILE_LIMIT;
 			return true;
 		}
-		if (!unwinder_place_find(unwinder, walk->space, frame, &place, err))
+		if (!unwinder_place_find(unwinder, walk->space, frame->pc,
+			frame->flags & EH2SFRAME_WALK_FRAME_EXACT, &place, err))
 			return false;
 		unwinder->pcs[walked->n] = frame->pc;
 		unwinder->flags[walked->n] = frame->flags & PROFILE_FRAME_EXACT;

@@ -476,10 +476,8 @@ UNIT(unwinder_many_maps)
 	ck_assert(space_map_find(space_find(&unwinder.spaces, 5), UINT64_C(8192) * n));
 	ck_assert_uint_eq(whys[0], whys[1]);
 	/* Its first frame is in a file. */
-	ck_assert(unwinder_place_find(&unwinder, space_find(&unwinder.spaces, 7),
-	    &(struct eh2sframe_walk_frame){
-		.pc = 0x100040, .flags = EH2SFRAME_WALK_FRAME_EXACT},
-	    &place, &err));
+	ck_assert(unwinder_place_find(
+	    &unwinder, space_find(&unwinder.spaces, 7), 0x100040, true, &place, &err));
 	ck_assert_uint_ne(place->file, SPACE_NO_FILE);
 	unwinder_free(&unwinder);
 }
