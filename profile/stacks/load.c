@@ -220,29 +220,20 @@ static uint32_t load_machine(const char *name)
 	return *name ? 0 : unwinder_machine();
 }
 
-/* The event's name, and whether its periods are times. */
-static bool load_event_name(
-    struct profile_info *info, const struct perfdata *perfdata, struct err *err)
-{
-	const struct perf_event_attr *attr = &perfdata->attrs[perfdata->first].attr;
-	const char *name = *perfdata->event ? perfdata->event : "event";
-	bool clock = attr->type == PERF_TYPE_SOFTWARE &&
-		     (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-			 attr->config == PERF_COUNT_SW_TASK_CLOCK);
-
-	info->frequency = attr->freq && attr->sample_freq <= UINT32_MAX
-			      ? (uint32_t)attr->sample_freq
-			      : 0;
-	return profile_set_text(&info->event, name, err) &&
-	       profile_set_text(&info->unit, clock ? "ns" : name, err);
-}
-
 static bool load_info(struct load *load, struct err *err)
 {
 	struct profile_info *info = &load->profile->info;
 	const struct perfdata *perfdata = &load->perfdata;
+	const struct perf_event_attr *attr = &perfdata->attrs[perfdata->first].attr;
+	const char *name = *perfdata->event ? perfdata->event : "event";
+	/* Its periods are times. */
+	bool clock = attr->type == PERF_TYPE_SOFTWARE &&
+		     (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+			 attr->config == PERF_COUNT_SW_TASK_CLOCK);
 
 	info->start = perfdata->modified;
+	if (attr->freq && attr->sample_freq <= UINT32_MAX)
+		info->frequency = (uint32_t)attr->sample_freq;
 	info->machine = load_machine(perfdata->machine);
 	if (!info->machine)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -252,7 +243,8 @@ static bool load_info(struct load *load, struct err *err)
 	return profile_set_text(&info->command, perfdata->command, err) &&
 	       profile_set_text(&info->host, perfdata->host, err) &&
 	       profile_set_text(&info->release, perfdata->release, err) &&
-	       load_event_name(info, perfdata, err);
+	       profile_set_text(&info->event, name, err) &&
+	       profile_set_text(&info->unit, clock ? "ns" : name, err);
 }
 
 /* The vDSO is the one of this system where it is the system that was recorded. */
