@@ -180,35 +180,13 @@ static bool module_functions(const struct eh2sframe_file *file,
 	return ok;
 }
 
-/* Takes the functions of a debug file in place of those that the table has, if there are any. */
-static bool module_take_debug(
-    struct eh2sframe_file *debug, struct table *table, struct err *err)
-{
-	struct symbols symbols = {0};
-	char *text;
-	bool ok = module_functions(
-	    debug, table->file, EH2SFRAME_ORIGIN_SYMBOLS, &symbols, &text, err);
-
-	eh2sframe_close(debug);
-	if (!ok || !symbols.n || symbols.dynamic) {
-		symbols_deinit(&symbols);
-		free(text);
-		return ok;
-	}
-	symbols_deinit(&table->symbols);
-	free(table->text);
-	table->symbols = symbols;
-	table->text = text;
-	return true;
-}
-
 /* True if the table has the names of .symtab, so that no other file has more. */
 static bool module_is_named(const struct table *table)
 {
 	return table->symbols.n && !table->symbols.dynamic;
 }
 
-/* The first separate debug file that has names. */
+/* Takes the names of the first separate debug file that has some, in place of those that the table has. */
 static bool module_debug(const struct profile_module *module,
     const struct naming_options *options, struct table *table, struct err *err)
 {
@@ -220,11 +198,21 @@ static bool module_debug(const struct profile_module *module,
 			       i, module->build_id, module->build_id_size, path);
 	     i++) {
 		struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
-		struct eh2sframe_file *debug =
-		    module_check(module, eh2sframe_open_path(path, NULL, &why));
+		struct table taken = {.file = module_check(
+					  module, eh2sframe_open_path(path, NULL, &why))},
+			     old = *table;
 
-		ok = debug ? module_take_debug(debug, table, err)
-			   : module_failed(&why, err);
+		ok = taken.file
+			 ? module_functions(taken.file, table->file,
+			       EH2SFRAME_ORIGIN_SYMBOLS, &taken.symbols, &taken.text, err)
+			 : module_failed(&why, err);
+		if (ok && module_is_named(&taken)) {
+			table->symbols = taken.symbols;
+			table->text = taken.text;
+			taken.symbols = old.symbols;
+			taken.text = old.text;
+		}
+		table_free(&taken);
 	}
 	return ok;
 }
