@@ -70,37 +70,32 @@ static int inlined_fetch(const struct profile_module *module)
 		      : -1;
 }
 
-/* Takes the parts of an answer that have the sizes that it says. */
+/* Takes the parts of an answer, and checks them: a process gave it that read what a stranger wrote. */
 static bool inlined_take(const struct apart_answer *bytes,
     const struct inlined_answer *answer, struct inlined *inlined)
 {
 	const uint8_t *at = bytes->bytes + sizeof(*answer);
 	const size_t left = bytes->size - sizeof(*answer);
-	const size_t chains = answer->found ? inlined->n * sizeof(*inlined->chains) : 0;
+	const size_t n = answer->found ? inlined->n : 0;
+	const uint64_t n_places = answer->n_places, n_text = answer->n_text;
 
-	if (answer->n_places > left || answer->n_text > left || answer->n_text == 0 ||
-	    chains + answer->n_places * sizeof(*inlined->places) + answer->n_text != left)
+	if (n_places > left || n_text > left || n_text == 0 ||
+	    n * sizeof(*inlined->chains) + n_places * sizeof(*inlined->places) + n_text !=
+		left)
 		return false;
-	inlined->chains = apart_take(&at, chains);
-	inlined->places = apart_take(&at, answer->n_places * sizeof(*inlined->places));
-	inlined->text = apart_take(&at, answer->n_text);
-	inlined->n_places = answer->n_places;
-	inlined->n_text = answer->n_text;
-	return inlined->text && !inlined->text[answer->n_text - 1] &&
-	       (inlined->places || !answer->n_places);
-}
-
-/* Checks what a process answered that read what a stranger wrote. */
-static bool inlined_check(const struct inlined *inlined)
-{
-	for (size_t i = 0; i < inlined->n_places; i++)
-		if (inlined->places[i].name >= inlined->n_text ||
-		    inlined->places[i].file >= inlined->n_text)
+	inlined->chains = apart_take(&at, n * sizeof(*inlined->chains));
+	inlined->places = apart_take(&at, n_places * sizeof(*inlined->places));
+	inlined->text = apart_take(&at, n_text);
+	if (!inlined->text || inlined->text[n_text - 1] || (!inlined->places && n_places))
+		return false;
+	for (size_t i = 0; i < n_places; i++)
+		if (inlined->places[i].name >= n_text ||
+		    inlined->places[i].file >= n_text)
 			return false;
-	for (size_t i = 0; inlined->chains && i < inlined->n; i++)
+	for (size_t i = 0; inlined->chains && i < n; i++)
 		if (inlined->chains[i].n > INLINED_CHAIN_MAX ||
-		    inlined->chains[i].first > inlined->n_places ||
-		    inlined->chains[i].n > inlined->n_places - inlined->chains[i].first)
+		    inlined->chains[i].first > n_places ||
+		    inlined->chains[i].n > n_places - inlined->chains[i].first)
 			return false;
 	return true;
 }
@@ -133,7 +128,7 @@ static bool inlined_run(const struct profile_module *module,
 		return why.kind != ERR_NOMEM || err_set_nomem(err);
 	memcpy(&answer, bytes.bytes, sizeof(answer));
 	inlined_free(inlined);
-	if (!inlined_take(&bytes, &answer, inlined) || !inlined_check(inlined))
+	if (!inlined_take(&bytes, &answer, inlined))
 		inlined_free(inlined);
 	else if (answer.alt && answer.alt < answer.n_text)
 		*alt = inlined->text + answer.alt;

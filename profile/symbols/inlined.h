@@ -34,10 +34,7 @@ struct inlined {
 	struct naming_chain
 	    *chains; /* the places of each address; NULL: nothing is known */
 	struct inlined_place *places;
-	size_t n_places;
-	char *
-	    text; /* ends with NUL, as each string in it does; it begins with an empty one */
-	size_t n_text;
+	char *text; /* as each string in it, ends with NUL; it begins with an empty one */
 	/* The functions that names stand for, for naming.c: the hash is made of where a name begins. */
 	struct slots functions;
 	size_t n_functions;
