@@ -167,19 +167,6 @@ static bool naming_address(
 	       !(profile->modules[frame->module].flags & PROFILE_MODULE_OFFSETS);
 }
 
-/* The symbol at an address, or else, in a file, the start of its function. */
-static bool naming_find(struct table *table, bool file, uint64_t address,
-    const struct symbol **symbol, const struct symbol **start, struct err *err)
-{
-	*symbol = symbols_find(&table->symbols, address);
-	if (*symbol || !file)
-		return true;
-	if (!table_read_starts(table, err))
-		return false;
-	*start = symbols_find(&table->starts, address);
-	return true;
-}
-
 /* Names the function that has the code of a frame. other: its name where no table has one, or NULL. */
 static bool naming_function(struct naming_work *work, const struct profile_frame *frame,
     const char *other, uint32_t *named, struct err *err)
@@ -192,9 +179,14 @@ static bool naming_function(struct naming_work *work, const struct profile_frame
 	const char *name;
 	uint64_t address;
 
-	if (!frame->name && naming_address(work->profile, frame, &address) &&
-	    !naming_find(table, file, address, &symbol, &start, err))
-		return false;
+	if (!frame->name && naming_address(work->profile, frame, &address)) {
+		symbol = symbols_find(&table->symbols, address);
+		if (!symbol && file) {
+			if (!table_read_starts(table, err))
+				return false;
+			start = symbols_find(&table->starts, address);
+		}
+	}
 	if (other && frame->kind == PROFILE_FRAME_UNKNOWN)
 		function.kind = PROFILE_FRAME_JIT;
 	/* The name of a symbol that was seen before need not be made again. */
@@ -217,18 +209,6 @@ static bool naming_function(struct naming_work *work, const struct profile_frame
 		return false;
 	if (known)
 		*known = *named + 1;
-	return true;
-}
-
-static bool naming_add_place(
-    struct naming *naming, const struct naming_place *place, struct err *err)
-{
-	if (naming->n_places >= UINT32_MAX)
-		return err_set(
-		    err, ERR_LIMIT, "more than 4294967295 places in functions");
-	if (!vec_reserve(&naming->places, &naming->cap_places, naming->n_places + 1))
-		return err_set_nomem(err);
-	naming->places[naming->n_places++] = *place;
 	return true;
 }
 
@@ -314,9 +294,15 @@ static bool naming_frame(struct naming_work *work, uint64_t index, struct err *e
 
 		if (!(i ? naming_inlined(work, frame, name, &place.function, err)
 			: naming_function(work, frame, other, &place.function, err)) ||
-		    (file && !naming_file(naming, text + file, &place.file, err)) ||
-		    !naming_add_place(naming, &place, err))
+		    (file && !naming_file(naming, text + file, &place.file, err)))
 			return false;
+		if (naming->n_places >= UINT32_MAX)
+			return err_set(
+			    err, ERR_LIMIT, "more than 4294967295 places in functions");
+		if (!vec_reserve(
+			&naming->places, &naming->cap_places, naming->n_places + 1))
+			return err_set_nomem(err);
+		naming->places[naming->n_places++] = place;
 	}
 	return true;
 }
