@@ -11,45 +11,10 @@
 
 #include "base/regular.h"
 #include "base/search.h"
-#include "base/vec.h"
 #include "base/names/lines.h"
 
-/* Functions that overlap an address are searched back from it so far. */
-enum { JIT_BACK = 16 };
 /* A file of so many bytes takes twice as many again. */
 enum { JIT_MEMORY = 2047 << 20, JIT_SECONDS = 10 };
-
-static int jit_order(const void *a, const void *b)
-{
-	const struct jit_name *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
-bool jit_parse(struct jit_names *names, char *text)
-{
-	size_t cap = 0, number = 0;
-	struct line_function function;
-
-	*names = (struct jit_names){.text = text};
-	for (char *line; (line = lines_next(&text)); number++) {
-		if (!lines_map(line, &function))
-			continue;
-		if (!vec_reserve(&names->list, &cap, names->n + 1)) {
-			jit_free(names);
-			return false;
-		}
-		names->list[names->n++] = (struct jit_name){.start = function.start,
-		    .end = function.start + function.size,
-		    .line = number,
-		    .name = function.name};
-	}
-	if (names->n)
-		qsort(names->list, names->n, sizeof(*names->list), jit_order);
-	return true;
-}
 
 void jit_home_open(struct jit_home *home, uint32_t pid, uint32_t user)
 {
@@ -108,37 +73,17 @@ int jit_open(const struct jit_home *home)
 	return fd;
 }
 
-bool jit_read(struct jit_names *names, int fd)
+void jit_find(struct jit_name *list, size_t n, char *text)
 {
-	struct err ignored;
-	size_t size;
-	char *text;
+	struct line_function function;
 
-	*names = (struct jit_names){0};
-	/* The text is the list's, also when memory runs out. */
-	return lines_read_fd(fd, &text, &size, &ignored) && text &&
-	       jit_parse(names, text);
-}
-
-void jit_free(struct jit_names *names)
-{
-	free(names->text);
-	free(names->list);
-	*names = (struct jit_names){0};
-}
-
-const char *jit_find(const struct jit_names *names, uint64_t address)
-{
-	const struct jit_name *best = NULL;
-	size_t i = search_list_above(names->list, names->n, start, address);
-
-	for (size_t back = 0; back < JIT_BACK && i > 0; back++) {
-		const struct jit_name *name = &names->list[--i];
-
-		if (address < name->end && (!best || name->line > best->line))
-			best = name;
+	for (char *line; (line = lines_next(&text));) {
+		if (!lines_map(line, &function))
+			continue;
+		for (size_t i = search_list_from(list, n, address, function.start);
+		     i < n && list[i].address - function.start < function.size; i++)
+			list[i].name = function.name;
 	}
-	return best ? best->name : NULL;
 }
 
 struct jit_work {
@@ -159,13 +104,22 @@ static void jit_work_open(void *context)
 static bool jit_work(void *context, int out)
 {
 	const struct jit_work *work = context;
-	struct jit_names found;
+	struct jit_name *list = calloc(work->n, sizeof(*list));
+	struct err ignored;
+	size_t size;
+	char *text;
 	bool ok = true;
 
-	if (!jit_read(&found, work->fd))
+	if (!list || !lines_read_fd(work->fd, &text, &size, &ignored) || !text)
 		return true;
+	for (size_t i = 0; i < work->n; i++)
+		list[i].address = work->addresses[i];
+	qsort(list, work->n, sizeof(*list), search_order);
+	jit_find(list, work->n, text);
 	for (size_t i = 0; ok && i < work->n; i++) {
-		const char *name = jit_find(&found, work->addresses[i]);
+		const char *name =
+		    list[search_list_from(list, work->n, address, work->addresses[i])]
+			.name;
 
 		ok = apart_write(out, name ? name : "", name ? strlen(name) + 1 : 1);
 	}

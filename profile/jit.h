@@ -11,15 +11,9 @@
 #include "base/sandbox/apart.h"
 
 struct jit_name {
-	uint64_t start, end;
-	size_t line;	  /* a later line replaces an earlier one */
-	const char *name; /* in text */
-};
-
-struct jit_names {
-	char *text;
-	struct jit_name *list; /* ascends by start, then by line */
-	size_t n;
+	uint64_t address;
+	const char
+	    *name; /* of the function that has the address, in the text; NULL: none */
 };
 
 /* Where a process writes its file. It is noted while the process runs: a container is gone with its last process. */
@@ -37,14 +31,8 @@ void jit_home_close(struct jit_home *home);
  * on a file system that a user serves.
  */
 ATTR_MUST_CHECK int jit_open(const struct jit_home *home);
-/* Reads the file, which stays the caller's. false: without memory, or there is nothing in it. */
-ATTR_MUST_CHECK bool jit_read(struct jit_names *names, int fd);
-/* Takes text over, which ends with NUL. */
-ATTR_MUST_CHECK bool jit_parse(struct jit_names *names, char *text);
-void jit_free(struct jit_names *names); /* accepts a zeroed one */
-
-/* The function that has an address, or NULL. */
-const char *jit_find(const struct jit_names *names, uint64_t address);
+/* Finds the names of n addresses, which ascend, in a text, which it changes. A later line replaces an earlier one. */
+void jit_find(struct jit_name *list, size_t n, char *text);
 
 /*
  * Asks a process apart (base/sandbox/apart.h), because the file can be of any size, and its file system can let it wait for ever. The
