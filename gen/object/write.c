@@ -297,7 +297,9 @@ static void tail_finish(struct tail *tail, struct wr *header)
 {
 	const struct image *image = tail->image;
 	size_t n_sections = image->n_sections + 2 * tail->output->n_sframes;
-	struct insert_plan plan = {.tail_off = tail->start, .phdr_off = UINT64_MAX};
+	/* The record has no program headers, whatever the object says of their place. */
+	struct insert_plan plan = {
+	    .tail_off = tail->start, .phdr_off = ~image->ehdr.e_phoff};
 	uint64_t end;
 
 	plan.sframe_off = image->size;

@@ -112,7 +112,10 @@ void last_calls_reach(const struct image *image, const struct arch *arch,
 		if (at < coverage->n_calls && coverage->calls[at].end == end &&
 		    !func->pcmask && !func->signal_frame &&
 		    func->size <= UINT32_MAX - arch->insn_unit &&
-		    last_call_open(&code, arch, end, coverage->calls[at].limit))
+		    last_call_open(&code, arch, end, coverage->calls[at].limit) &&
+		    /* The call may be the section's, where a segment loads other bytes. */
+		    last_call_reaches(&code, arch, end, end + arch->insn_unit,
+			coverage->calls[at].limit))
 			func->size += arch->insn_unit;
 	}
 	image_window_free(&code);
