@@ -62,7 +62,7 @@ def hostile():
 
 
 def many(count):
-    """As many stacks, nearly all different."""
+    """As many stacks, nearly all different. Those of one thread come together, because a name is recorded again for another process."""
     chance, rec = random.Random(7), Recording(command="many")
     modules = [rec.module(f"/usr/lib/lib{i}.so") for i in range(12)]
     frames = [rec.frame(FILE, 16 * i, modules[i * i % 12], name=f"function_{i}") for i in range(2000)]
@@ -72,7 +72,7 @@ def many(count):
         for _ in range(chance.randrange(8, 40)):
             at = (at * 31 + min(int(chance.expovariate(0.7)), 30)) % 2000
             stack.append(frames[at])
-        rec.sample(threads[i % 20], stack)
+        rec.sample(threads[20 * i // count], stack)
     return rec
 
 

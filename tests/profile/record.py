@@ -275,9 +275,9 @@ def end():
     tap.plan()
 
 
+record_lib.check_command(record)
 if sys.argv[5] != "long":
     end()
-record_lib.check_command(record)
 
 # Stacks that are walked later.
 run = tap.run(record, "-F", "999", "--raw", "-o", "raw", stacks)
