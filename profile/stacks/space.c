@@ -264,6 +264,15 @@ struct space_thread *space_thread_get(
 	return thread;
 }
 
+void space_seen(struct spaces *spaces, struct space *space, uint32_t tid)
+{
+	struct space_thread *thread = space_thread_find(spaces, tid);
+
+	space->used = ++spaces->clock;
+	if (thread && thread->pid == space->pid)
+		thread->used = space->used;
+}
+
 const struct space_map *space_map_find(const struct space *space, uint64_t pc)
 {
 	size_t at = space_maps_from(&space->maps, pc);

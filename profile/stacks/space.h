@@ -96,6 +96,9 @@ struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err);
 struct space_thread *space_thread_get(
     struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err);
 
+/* Notes that a process is used, and its thread if that is known. */
+void space_seen(struct spaces *spaces, struct space *space, uint32_t tid);
+
 /* A mapping by its number, which is below n. It is valid until the list changes. */
 static inline struct space_map *space_maps_get(const struct space_maps *maps, size_t i)
 {

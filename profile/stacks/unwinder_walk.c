@@ -289,6 +289,8 @@ bool unwinder_walk(struct unwinder *unwinder, struct space *space,
 
 	*walked = (struct perfdata_walked){
 	    .pcs = unwinder->pcs, .flags = unwinder->flags, .why = PROFILE_CUT_OFF};
+	if (space)
+		space_seen(&unwinder->spaces, space, event->tid);
 	if (!event->registers)
 		return walk_is_kernel(unwinder, space, event, &walked->why, err);
 	/* The registers are not worth the time of setting them to zero. */

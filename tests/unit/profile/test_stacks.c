@@ -484,3 +484,29 @@ UNIT(unwinder_many_maps)
 	ck_assert_uint_ne(place->file, SPACE_NO_FILE);
 	unwinder_free(&unwinder);
 }
+
+/* A process that is sampled stays with the thread that runs, also where its records are long ago. */
+UNIT(unwinder_sampled_stays)
+{
+	struct unwinder unwinder;
+	struct spaces *spaces = &unwinder.spaces;
+	struct perfdata_walked walked;
+	const size_t size = stacks_sample(0, 8, 8);
+	struct event event;
+
+	ck_assert(event_read(record, size, &LAYOUT, &event));
+	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
+	ck_assert_ptr_nonnull(space_thread_get(spaces, 7, 8, &err));
+	for (uint32_t i = 1000; i <= 1000 + SPACE_MAX; i++) {
+		if (i % 1000 == 0)
+			ck_assert(unwinder_walk(
+			    &unwinder, space_find(spaces, 7), &event, &walked, &err));
+		ck_assert_ptr_nonnull(space_thread_get(spaces, i, i, &err));
+	}
+	ck_assert_uint_gt(spaces->n_forgotten, 0);
+	ck_assert_ptr_nonnull(space_find(spaces, 7));
+	/* Without that thread, the end of another one would be that of the process. */
+	ck_assert(space_fork(spaces, 7, 9, 7, 8, 0, &err));
+	ck_assert(!space_exit(spaces, 7, 9));
+	unwinder_free(&unwinder);
+}
