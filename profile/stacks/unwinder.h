@@ -105,7 +105,7 @@ void unwinder_files_free(struct unwinder *unwinder);
  */
 #define UNWINDER_BASE(file) (UINT64_C(1) << 62 | (uint64_t)(file) << 40)
 #define UNWINDER_IN_FILE ((UINT64_C(1) << 40) - 1)
-/* Limits of mapped files: those that are kept, versions of one path, and build-ids of one file that is here. */
+/* Limits of mapped files: those that are kept, versions of one path, and build-ids and states of one file that is here. */
 enum { UNWINDER_MAX_FILES = 1 << 18, UNWINDER_VERSIONS = 64, UNWINDER_VERSIONS_HERE = 8 };
 /* How often a file is opened that was not there for the process that was asked, or for which its owner had no time. */
 enum { UNWINDER_TRIES = 4 };

@@ -188,7 +188,8 @@ static bool unwinder_same_build_id(const struct rows_file *a, const struct rows_
 static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *b)
 {
 	if (unwinder_is_here(b))
-		return a->was_seen && regular_is_same(&a->was, &b->was);
+		return a->was_seen && a->was.st_dev == b->was.st_dev &&
+		       a->was.st_ino == b->was.st_ino;
 	return strcmp(a->path, b->path) == 0 && unwinder_same_build_id(a, b) &&
 	       unwinder_sharer(a) == unwinder_sharer(b);
 }
@@ -197,7 +198,8 @@ static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *
 static bool unwinder_file_same(const struct rows_file *a, const struct rows_file *b)
 {
 	if (unwinder_is_here(b))
-		return a->inode == b->inode && unwinder_same_build_id(a, b);
+		return a->inode == b->inode && unwinder_same_build_id(a, b) &&
+		       regular_is_same(&a->was, &b->was);
 	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
 	       a->was_seen == b->was_seen &&
 	       (!a->was_seen || regular_is_same(&a->was, &b->was));

@@ -109,6 +109,29 @@ UNIT(files_of_owners)
 	unlink(path);
 }
 
+/* A recording is read for long enough that a file is written to. */
+UNIT(files_written)
+{
+	struct unwinder unwinder;
+	char path[] = "/tmp/written-XXXXXX";
+	struct event event = {
+	    .kind = EVENT_MAP, .pid = 7, .start = 4096, .size = 4096, .text = path};
+	uint32_t index;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
+	unwinder.live = false;
+	for (uint32_t i = 0; i < 2 * UNWINDER_VERSIONS; i++) {
+		ck_assert_int_eq(ftruncate(fd, i), 0);
+		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
+		ck_assert_uint_le(index, UNWINDER_VERSIONS);
+	}
+	unwinder_free(&unwinder);
+	close(fd);
+	unlink(path);
+}
+
 /* A recording can call one file by any number of names; it is read once. */
 UNIT(files_names)
 {
