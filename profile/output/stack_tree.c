@@ -66,7 +66,9 @@ bool tree_ends(
 	}
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
 		for (size_t i = profile->n_stacks; ends[why] && --i > 0;)
-			ends[why][profile->stacks[i].caller] |= ends[why][i];
+			/* Memory that is not written to takes no room. */
+			if (ends[why][i])
+				ends[why][profile->stacks[i].caller] = 1;
 	return true;
 }
 
