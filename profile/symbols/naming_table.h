@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources of names: ELF files, the kernel, and maps that compilers at run time write. */
+/* Sources of names: ELF files, found by their paths and build-ids, and the kernel. */
 #ifndef PROFILE_SYMBOLS_NAMING_TABLE_H
 #define PROFILE_SYMBOLS_NAMING_TABLE_H
 
