@@ -244,6 +244,33 @@ static void unwinder_file_mapped(
 	file->mapped.end = wanted->end;
 }
 
+/* Finds a file, or the one that stands for too many versions of it; counts these. */
+static bool unwinder_file_find(struct unwinder *unwinder, const struct rows_file *wanted,
+    uint32_t *index, size_t *versions)
+{
+	const uint32_t hash = unwinder_file_hash(wanted);
+
+	*versions = 0;
+	*index = SPACE_NO_FILE;
+	for (struct slot *slot = slots_first(&unwinder->file_slots, hash); slot->number;
+	     slot = slots_next(&unwinder->file_slots, slot)) {
+		struct unwinder_file *file = unwinder->files[slot->number - 1];
+
+		if (slot->hash != hash || !unwinder_file_is(&file->mapped, wanted))
+			continue;
+		if (!file->is_many && unwinder_file_same(&file->mapped, wanted)) {
+			unwinder_file_mapped(unwinder, file, wanted);
+			*index = slot->number - 1;
+			return true;
+		}
+		/* A program that writes itself again and again. */
+		if (file->is_many)
+			*index = slot->number - 1;
+		++*versions;
+	}
+	return *index != SPACE_NO_FILE;
+}
+
 bool unwinder_file_get(
     struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err)
 {
@@ -257,9 +284,7 @@ bool unwinder_file_get(
 	    .inode = map->inode,
 	    .live = unwinder->live,
 	    .facts_only = unwinder->no_rows};
-	uint32_t hash, many = SPACE_NO_FILE;
-	size_t versions = 0, most;
-	struct slot *slot;
+	size_t versions;
 
 	*index = SPACE_NO_FILE;
 	if (unwinder_is_no_file(map->text))
@@ -269,32 +294,19 @@ bool unwinder_file_get(
 	if (!unwinder_owner(unwinder, map->pid, &wanted.owner, err))
 		return false;
 	wanted.is_own = unwinder->live && rows_is_own(&wanted);
+	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
+		return err_set_nomem(err);
+	/* One that was not here is not looked for again: its file system can take long. */
+	if (!unwinder->live && unwinder_file_find(unwinder, &wanted, index, &versions))
+		return true;
 	wanted.was_seen = unwinder->live
 			      ? !map->build_id_size && rows_look(&wanted, &wanted.was)
 			      : rows_look_here(&wanted, &wanted.was);
-	hash = unwinder_file_hash(&wanted);
-	most = unwinder_is_here(&wanted) ? UNWINDER_VERSIONS_HERE : UNWINDER_VERSIONS;
-	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
-		return err_set_nomem(err);
-	for (slot = slots_first(&unwinder->file_slots, hash); slot->number;
-	     slot = slots_next(&unwinder->file_slots, slot)) {
-		struct unwinder_file *file = unwinder->files[slot->number - 1];
-
-		if (slot->hash != hash || !unwinder_file_is(&file->mapped, &wanted))
-			continue;
-		if (!file->is_many && unwinder_file_same(&file->mapped, &wanted)) {
-			unwinder_file_mapped(unwinder, file, &wanted);
-			*index = slot->number - 1;
-			return true;
-		}
-		if (file->is_many)
-			many = slot->number - 1;
-		versions++;
-	}
-	/* A program that writes itself again and again. */
-	*index = many;
-	return many != SPACE_NO_FILE ||
-	       unwinder_file_add(unwinder, &wanted, versions >= most, index, err);
+	return unwinder_file_find(unwinder, &wanted, index, &versions) ||
+	       unwinder_file_add(unwinder, &wanted,
+		   versions >= (unwinder_is_here(&wanted) ? UNWINDER_VERSIONS_HERE
+							  : UNWINDER_VERSIONS),
+		   index, err);
 }
 
 /* Opens the section at the file's made-up addresses, with its index. */

@@ -113,15 +113,24 @@ UNIT(files_of_owners)
 UNIT(files_written)
 {
 	struct unwinder unwinder;
-	char path[] = "/tmp/written-XXXXXX";
+	char path[] = "/tmp/written-XXXXXX", later[64];
 	struct event event = {
 	    .kind = EVENT_MAP, .pid = 7, .start = 4096, .size = 4096, .text = path};
-	uint32_t index;
+	uint32_t index, other;
 	int fd = mkstemp(path);
 
 	ck_assert_int_ge(fd, 0);
+	snprintf(later, sizeof(later), "%s-later", path);
 	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
 	unwinder.live = false;
+	/* One that was not here is not looked for again: a file system can take long to say so. */
+	event.text = later;
+	ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
+	ck_assert_int_eq(link(path, later), 0);
+	ck_assert(unwinder_file_get(&unwinder, &event, &other, &err));
+	ck_assert_uint_eq(other, index);
+	unlink(later);
+	event.text = path;
 	for (uint32_t i = 0; i < 2 * UNWINDER_VERSIONS; i++) {
 		ck_assert_int_eq(ftruncate(fd, i), 0);
 		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
