@@ -161,8 +161,10 @@ static bool unwinder_file_add(struct unwinder *unwinder, const struct rows_file 
 {
 	struct unwinder_file *file;
 
-	if (!unwinder_file_number(unwinder, index, err) || *index == SPACE_NO_FILE)
-		return *index == SPACE_NO_FILE;
+	if (!unwinder_file_number(unwinder, index, err))
+		return false;
+	if (*index == SPACE_NO_FILE)
+		return true;
 	file = malloc(sizeof(*file));
 	if (!file)
 		return err_set_nomem(err);
