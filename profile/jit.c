@@ -73,17 +73,40 @@ int jit_open(const struct jit_home *home)
 	return fd;
 }
 
+/* Finds the first address from i on that has no name, or n, and shortens the way for the next one. */
+static size_t jit_unnamed(struct jit_name *list, size_t n, size_t i)
+{
+	while (i < n && list[i].name) {
+		const size_t next = list[i].next;
+
+		if (next < n && list[next].name)
+			list[i].next = list[next].next;
+		i = next;
+	}
+	return i;
+}
+
 void jit_find(struct jit_name *list, size_t n, char *text)
 {
+	char *end = text + strlen(text), *line, *before;
 	struct line_function function;
 
-	for (char *line; (line = lines_next(&text));) {
+	/* Goes from the last line to the first, so each address is named once: any number of lines can have all addresses. */
+	do {
+		before = memrchr(text, '\n', (size_t)(end - text));
+		line = before ? before + 1 : text;
+		*end = '\0';
+		end = before;
 		if (!lines_map(line, &function))
 			continue;
-		for (size_t i = search_list_from(list, n, address, function.start);
-		     i < n && list[i].address - function.start < function.size; i++)
+		for (size_t i = jit_unnamed(
+			 list, n, search_list_from(list, n, address, function.start));
+		     i < n && list[i].address - function.start < function.size;
+		     i = jit_unnamed(list, n, i)) {
 			list[i].name = function.name;
-	}
+			list[i].next = i + 1;
+		}
+	} while (end);
 }
 
 struct jit_work {

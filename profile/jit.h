@@ -13,7 +13,8 @@
 struct jit_name {
 	uint64_t address;
 	const char
-	    *name; /* of the function that has the address, in the text; NULL: none */
+	    *name;   /* of the function that has the address, in the text; NULL: none */
+	size_t next; /* of the list, where to look on behind one with a name */
 };
 
 /* Where a process writes its file. It is noted while the process runs: a container is gone with its last process. */
@@ -31,7 +32,7 @@ void jit_home_close(struct jit_home *home);
  * on a file system that a user serves.
  */
 ATTR_MUST_CHECK int jit_open(const struct jit_home *home);
-/* Finds the names of n addresses, which ascend, in a text, which it changes. A later line replaces an earlier one. */
+/* Finds the names of n addresses, which ascend and have none yet, in a text, which it changes. A later line replaces an earlier one. */
 void jit_find(struct jit_name *list, size_t n, char *text);
 
 /*
