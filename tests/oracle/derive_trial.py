@@ -12,7 +12,7 @@ counted: nothing has compared those.
 LIST has the places where the CFI is wrong: a line for each stretch, "PATH START END WHY".
 
 Exit status 1 on any other row that differs, and where less of the code has a row than LEAST says. --shares compares
-nothing but that. TRIAL_JOBS files at a time.
+nothing but that.
 """
 import os
 import re
@@ -21,8 +21,8 @@ import subprocess
 import sys
 import tempfile
 from bisect import bisect_left
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache, partial
 
 import row_values
 from readelf_rows import MACHINES, add_signed, readelf_fdes, signed_places
@@ -265,8 +265,9 @@ def main():
     if not files:
         sys.exit(77)
     all_numbers = []
-    with ThreadPoolExecutor(int(os.environ.get("TRIAL_JOBS", "1"))) as pool:
-        for result in pool.map(lambda path: trial(tool, path, "--strip" in rest, "--shares" in rest, known), files):
+    one = partial(trial, tool, strip="--strip" in rest, shares="--shares" in rest, known=known)
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for result in pool.map(one, files):
             if result:
                 print(result[0], flush=True)
                 all_numbers += [result[1]] if result[1] else []

@@ -32,6 +32,7 @@ READ_BY = {"tests/distributions": "distributions-.*|whole_root.*|old_kernel|glib
            "tests/bench": "release",
            "tests/code/contradictions.py": "contradictions", "tests/code/contradictions.tsv": "contradictions",
            "tests/fuzz/fuzz_names.c": "fuzz_names.*|release", "tests/tiers/long.py": "release",
+           "tests/oracle/derive_trial.py": "derive-.*|step-hidden|release",
            "tests/oracle/rules_witness.c": "rules-.*|release",
            "tests/packaging/real_packages": "real_packages|real_rpms|release",
            # The converter does not have the walker in it.
