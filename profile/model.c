@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/vec.h"
 #include "profile/profile.h"
 
@@ -56,6 +55,7 @@ bool profile_init(struct profile *profile, struct err *err)
 		return err_set_nomem(err);
 	memset(profile->stacks, 0, sizeof(*profile->stacks));
 	profile->n_stacks = 1;
+	profile->key = hash_key();
 	return true;
 }
 
@@ -94,9 +94,9 @@ void profile_free(struct profile *profile)
 		? err_set_nomem(err)                                                     \
 		: true)
 
-static uint32_t model_hash(const void *bytes, size_t size)
+static uint32_t model_hash(const struct profile *profile, const void *bytes, size_t size)
 {
-	return hash_fold(hash_bytes(bytes, size));
+	return hash_fold_by(profile->key, hash_bytes_by(profile->key, bytes, size));
 }
 
 static bool model_same_module(
@@ -113,7 +113,7 @@ bool profile_add_module(struct profile *profile, const struct profile_module *mo
 	const uint64_t key[3] = {
 	    hash_bytes((const uint8_t *)module->path, strlen(module->path)),
 	    hash_bytes(module->build_id, module->build_id_size), module->flags};
-	uint32_t hash = model_hash(key, sizeof(key));
+	uint32_t hash = model_hash(profile, key, sizeof(key));
 	struct profile_module *added;
 	struct slot *slot;
 
@@ -144,7 +144,7 @@ bool profile_add_frame(struct profile *profile, const struct profile_frame *fram
 	struct slot *slot;
 	uint64_t key[3] = {frame->address, (uint64_t)frame->module << 32 | frame->pid,
 	    (uint64_t)frame->flags << 8 | frame->kind};
-	uint32_t hash = model_hash(key, sizeof(key));
+	uint32_t hash = model_hash(profile, key, sizeof(key));
 
 	if (!MODEL_RESERVE(profile, profile->frames, profile->cap_frames,
 		profile->n_frames, profile->frame_slots, err))
@@ -189,7 +189,7 @@ bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
 		return true;
 	/* Most stacks have one callee. They need no slot, whose memory would have to be fetched. */
 	if (*index) {
-		hash = model_hash(key, sizeof(key));
+		hash = model_hash(profile, key, sizeof(key));
 		for (slot = slots_first(&profile->stack_slots, hash); slot->number;
 		     slot = slots_next(&profile->stack_slots, slot)) {
 			const struct profile_stack *old;
@@ -216,7 +216,7 @@ bool profile_add_thread(struct profile *profile, uint32_t pid, uint32_t tid,
 {
 	const uint64_t key[2] = {
 	    (uint64_t)pid << 32 | tid, hash_bytes((const uint8_t *)comm, strlen(comm))};
-	uint32_t hash = model_hash(key, sizeof(key));
+	uint32_t hash = model_hash(profile, key, sizeof(key));
 	struct profile_thread *added;
 	struct slot *slot;
 

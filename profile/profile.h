@@ -12,6 +12,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/hash_slots.h"
 
 /* The recording that eh2sframe-record writes and eh2sframe-fold reads, unless they are told another. */
@@ -147,6 +148,7 @@ struct profile {
 	size_t cap_modules, cap_frames, cap_stacks, cap_threads, cap_samples;
 	struct slots module_slots, frame_slots, stack_slots, thread_slots;
 	size_t n_further_stacks; /* in stack_slots: all but the first of each caller */
+	struct hash_key key;	 /* of all slots */
 };
 
 ATTR_MUST_CHECK bool profile_init(struct profile *profile, struct err *err);
