@@ -114,7 +114,7 @@ static bool tree_order(struct tree_maker *maker, struct tree *tree, struct err *
 {
 	const struct profile_stack *raw = maker->nodes.stacks;
 	const size_t n = maker->nodes.n_stacks;
-	/* Of each, the first callee, and the next one of its caller. */
+	/* The first callee of each, and the next one of its caller. */
 	uint32_t *first = calloc(n, sizeof(*first)), *next = calloc(n, sizeof(*next));
 	/* Each with its rank above its number; the last one is the next that gets a place. */
 	uint64_t *waiting = calloc(n, sizeof(*waiting));
