@@ -37,7 +37,7 @@ static void reach_calls(struct conversion *conv)
 	if (!reader_looks_up_returns(conv->options->reader, conv->options->format,
 		conv->input.arch->sframe_abi))
 		return;
-	last_calls_reach(conv->image, conv->input.arch, coverage, &conv->model);
+	last_calls_reach(conv->input.arch, coverage, &conv->model);
 	last_calls_count(&conv->model, coverage);
 }
 
@@ -125,6 +125,8 @@ static bool generate(struct conversion *conv, struct err *err)
 		    !cfi_debug_diff_read(&input->frames, &input->ranges,
 			&input->arch->cfi, i, i == SOURCE_GO, &report->agree[i]))
 			return err_set_nomem(err);
+	/* From here on code is looked at several times. */
+	install_show(&conv->install);
 	/* Add PLT stubs that carry no CFI. */
 	if (!image->object && !plt_from_templates(&input->policy, &input->ranges,
 				  &conv->model, &report->coverage))
@@ -158,6 +160,7 @@ static bool generate(struct conversion *conv, struct err *err)
 bool convert_generate(struct conversion *conv, struct err *err)
 {
 	conv->made = conv->made || generate(conv, err);
+	install_hide(&conv->install);
 	conv->install.debug_path = conv->input.sources.debug_path;
 	return conv->made;
 }

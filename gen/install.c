@@ -3,6 +3,7 @@
 #include "gen/install.h"
 
 #include <inttypes.h>
+#include <sys/mman.h>
 
 #include "gen/elf/window.h"
 #include "gen/insert/undo.h"
@@ -53,6 +54,30 @@ bool install_copied(struct install *install, struct err *err)
 	if (!install->copied)
 		*err = install->copy_err;
 	return install->copied;
+}
+
+void install_show(struct install *install)
+{
+	void *map;
+
+	task_wait(&install->copying);
+	if (!install->copied || image_memory(install->image))
+		return;
+	map = mmap(
+	    NULL, install->image->size, PROT_READ, MAP_PRIVATE, install->output.fd, 0);
+	if (map == MAP_FAILED)
+		return;
+	install->shown = map;
+	image_use_copy(install->image, map);
+}
+
+void install_hide(struct install *install)
+{
+	if (!install->shown)
+		return;
+	image_use_copy(install->image, NULL);
+	munmap(install->shown, install->image->size);
+	install->shown = NULL;
 }
 
 /* The file that was written: as a file, and by the rules of its readers. */
@@ -161,10 +186,9 @@ bool install_prove(struct install *install, const struct object_output *object,
 	bool ok = true;
 
 	newfile_written(&install->output);
-	if (install->output.memory
-		? !image_open_fd(
-		      install->output.fd, install->image->path, &check.written, err)
-		: !image_open(install->output.temp, &check.written, err))
+	if (!image_open_ours(install->output.fd,
+		install->output.memory ? install->image->path : install->output.temp,
+		&check.written, err))
 		return false;
 	check.with_rules = !install->beside || install->options->prove;
 	if (install->beside)
@@ -228,6 +252,7 @@ bool install_commit(struct install *install, struct err *err)
 void install_end(struct install *install, bool keep)
 {
 	task_wait(&install->copying);
+	install_hide(install);
 	if (!keep || !install->output.memory)
 		newfile_abort(&install->output);
 }

@@ -37,6 +37,7 @@ struct install {
 	struct task copying;
 	struct err copy_err;
 	bool copied;
+	void *shown; /* install_show; NULL: not */
 };
 
 /* Opens the output alone, without a copy of anything; out is NULL for memory, input for a plain file. */
@@ -46,6 +47,10 @@ ATTR_MUST_CHECK bool install_open(struct install *install, const char *out,
 /* Begins the copy. An error is reported when the copy is needed, if it is. */
 void install_begin(struct install *install, const struct image *image,
     const struct options *options, const char *out);
+/* Waits for the copy, if there is one, and lets the input's windows show it: it has the same bytes as the input until something is inserted,
+ * and they do not change. install_hide ends it. */
+void install_show(struct install *install);
+void install_hide(struct install *install);
 /* Waits for the copy. ERR_IO. */
 ATTR_MUST_CHECK bool install_copied(struct install *install, struct err *err);
 

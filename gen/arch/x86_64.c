@@ -232,6 +232,8 @@ static const struct arch_plt_template plt_templates[] = {
  * up with INT3.
  */
 static const struct arch_filler fillers[] = {
+    {1, {0xcc}},
+    {1, {0x00}},
     {1, {0x90}},
     {1, {0x66}},
     {1, {0x2e}},
@@ -240,8 +242,6 @@ static const struct arch_filler fillers[] = {
     {3, {0x0f, 0x1f, 0x44}},
     {3, {0x0f, 0x1f, 0x80}},
     {3, {0x0f, 0x1f, 0x84}},
-    {1, {0x00}},
-    {1, {0xcc}},
 };
 
 /* Intel's manual, "CALL": E8 rel32, and FF /2 with each form of ModRM that the psABI's compilers use. */

@@ -94,7 +94,9 @@ struct image_patch {
 /* Source of the bytes of an image: a path, a descriptor, or memory. All borrowed. */
 struct image_from {
 	const char *name;
-	int fd;		      /* duplicated; -1: name is the path */
+	int fd;		      /* duplicated, unless ours; -1: name is the path */
+	bool ours;	      /* nobody else writes to it */
+	bool few;	      /* most of its bytes are not looked at: a debug file */
 	const uint8_t *bytes; /* not NULL: these, of size */
 	size_t size;
 	/* Not NULL: as this image was before, with original_size bytes and these patches. */
@@ -129,6 +131,13 @@ ATTR_MUST_CHECK bool image_own_code(const struct image *image, struct err *err);
  * ERR_IO. */
 ATTR_MUST_CHECK bool image_read(
     const struct image *image, uint8_t *to, uint64_t off, size_t size, struct err *err);
+/*
+ * Tells windows to show a copy of the whole file in memory that nobody else writes to, which costs less than reading the file once more. Borrowed;
+ * NULL: there is none any more. No other thread may use the image meanwhile.
+ */
+void image_use_copy(const struct image *image, const uint8_t *copy);
+/* Returns the bytes of the whole file that stay as they are; NULL when there are none. */
+const uint8_t *image_memory(const struct image *image);
 /* False: somebody has written to the file since it was opened, so that what was read late is of another file than what was read first.
  * ERR_IO. */
 bool image_is_unchanged(const struct image *image, struct err *err);

@@ -31,7 +31,8 @@ enum { MAP_SMALL = 8 << 20 };
 struct image_pages {
 	/* One thread can prove the rows of a file while another compares its bytes. */
 	pthread_mutex_t lock;
-	size_t page, n; /* bytes of a page; pages */
+	size_t page, n;	     /* bytes of a page; pages */
+	const uint8_t *copy; /* image_use_copy; or NULL */
 	uint8_t states[];
 };
 
@@ -166,6 +167,17 @@ bool image_own(
 	return ok;
 }
 
+void image_use_copy(const struct image *image, const uint8_t *copy)
+{
+	if (image->pages)
+		image->pages->copy = copy;
+}
+
+const uint8_t *image_memory(const struct image *image)
+{
+	return image->pages ? image->pages->copy : image->bytes;
+}
+
 bool image_read(
     const struct image *image, uint8_t *to, uint64_t off, size_t size, struct err *err)
 {
@@ -247,7 +259,7 @@ static bool restore_original(
 static bool check_holes(
     const struct image_from *from, const struct image *image, struct err *err)
 {
-	return !regular_is_hollow(image->fd, &image->st, from->fd < 0) ||
+	return from->ours || !regular_is_hollow(image->fd, &image->st, from->fd < 0) ||
 	       err_set(
 		   err, ERR_LIMIT, "0x%jx " REGULAR_HOLLOW, (uintmax_t)image->st.st_size);
 }
@@ -255,6 +267,10 @@ static bool check_holes(
 /* The name may be of a link in another file (.gnu_debuglink): it can be any device. */
 static bool open_file(const struct image_from *from, struct image *image, struct err *err)
 {
+	/* A second descriptor would take an error of the first one's writes with it when it is closed. */
+	if (from->ours)
+		return fstat(from->fd, &image->st) == 0 ||
+		       err_set_errno(err, "cannot stat");
 	image->fd = from->fd < 0 ? regular_open(from->name, &image->st)
 				 : regular_copy(from->fd, &image->st);
 	if (image->fd >= 0)
@@ -281,9 +297,9 @@ static bool map_copy(const struct image_from *from, struct image *image, struct 
 
 /*
  * The mapping is private and read-only: a file replaced by rename while it is being read
- * stays whole here, because the old inode is what is mapped.
+ * stays whole here, because the old inode is what is mapped. Of a file that is ours alone, nothing is copied.
  */
-static bool map_file(struct image *image, struct err *err)
+static bool map_file(const struct image_from *from, struct image *image, struct err *err)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE),
 		     n = (image->size - 1) / page + 1;
@@ -297,15 +313,22 @@ static bool map_file(struct image *image, struct err *err)
 	pages->page = page;
 	pages->n = n;
 	image->pages = pages;
-	map = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, image->fd, 0);
+	map = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE,
+	    from->ours ? from->fd : image->fd, 0);
 	if (map == MAP_FAILED)
 		return err_set_errno(err, "cannot map");
 	image->bytes = map;
+	if (from->ours) {
+		memset(pages->states, OWN_OURS, n);
+		pages->copy = map;
+	}
 	return image_own(image, map, sizeof(Elf64_Ehdr), err);
 }
 
 bool image_map(const struct image_from *from, struct image *image, struct err *err)
 {
+	bool whole;
+
 	image->borrowed = from->bytes;
 	image->bytes = from->bytes;
 	image->size = from->size;
@@ -329,8 +352,9 @@ bool image_map(const struct image_from *from, struct image *image, struct err *e
 		return err_set(err, ERR_LIMIT, "too large to map");
 	if (image->bytes)
 		return true;
-	return (image->fd < 0 || image->size <= MAP_SMALL ? map_copy(from, image, err)
-							  : map_file(image, err)) &&
+	whole = image->fd < 0 || (image->size <= MAP_SMALL && !from->few);
+	return (whole && !from->ours ? map_copy(from, image, err)
+				     : map_file(from, image, err)) &&
 	       (!from->original || restore_original(image, from, err));
 }
 

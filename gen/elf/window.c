@@ -36,10 +36,11 @@ static bool window_fill(
 const uint8_t *image_window_some(
     struct image_window *window, uint64_t off, size_t *size, struct err *err)
 {
+	const uint8_t *memory = image_memory(window->image);
 	uint64_t at = off - window->off;
 
-	if (!window->image->pages)
-		return window->image->bytes + off;
+	if (memory)
+		return memory + off;
 	if (off < window->off || at >= window->size) {
 		if (!window_fill(window, off, *size, err))
 			return NULL;
@@ -54,9 +55,12 @@ const uint8_t *image_window_at(
     struct image_window *window, const uint8_t *bytes, size_t size)
 {
 	const uint64_t off = (uint64_t)(bytes - window->image->bytes);
+	const uint8_t *memory = image_memory(window->image);
 	struct err ignored;
 
-	if (!window->image->pages || size > IMAGE_WINDOW - WINDOW_PAGE ||
+	if (memory)
+		return memory + off;
+	if (size > IMAGE_WINDOW - WINDOW_PAGE ||
 	    ((off < window->off || off - window->off > window->size ||
 		 size > window->size - (off - window->off)) &&
 		!window_fill(window, off, size, &ignored)))

@@ -52,6 +52,8 @@ struct coverage_call {
 	uint64_t end;	/* of the function, which is the call's return address */
 	uint64_t start; /* of the FDE */
 	uint64_t limit; /* where the next code begins, by functions, CFI and sections */
+	bool
+	    reaches; /* only filler is between the two, so that a row can reach over the first unit of it */
 };
 
 /* Functions one after the other that have their rows from one source. */

@@ -91,6 +91,20 @@ static void text_next(struct text *text)
 	}
 }
 
+/* Ends of functions are far apart, so they are fetched some functions before their turn. */
+enum { TEXT_AHEAD = 8 };
+
+static void text_ahead(const struct text *text, const struct text_region *region)
+{
+	const struct cfi_ranges *ranges = text->ranges;
+	const size_t i = text->range + TEXT_AHEAD;
+
+	if (i < ranges->n && ranges->list[i].end > region->start &&
+	    ranges->list[i].end < region->end)
+		image_window_soon(
+		    &text->code, region->bytes + (ranges->list[i].end - region->start));
+}
+
 /* Returns size bytes of a region for one look. */
 static const uint8_t *text_bytes(
     struct text *text, const struct text_region *region, uint64_t addr, uint64_t size)
@@ -117,18 +131,24 @@ static void text_call(struct text *text, const struct text_region *region, uint6
 {
 	struct coverage *coverage = text->coverage;
 	uint64_t size = addr - region->start;
+	struct coverage_call call;
 
 	size = size < LAST_CALL_SIZE ? size : LAST_CALL_SIZE;
 	if (!text->last || text->last->end != addr ||
 	    !last_call_is(text->code.image, text->arch,
 		text_bytes(text, region, addr - size, size), size, addr))
 		return;
+	call = (struct coverage_call){.end = addr,
+	    .start = text->last->start,
+	    .limit = text_limit(text, region, addr)};
+	/* Looks now, while a processor has the bytes at hand. The call may be the section's, where a segment loads other bytes. */
+	call.reaches = last_call_open(&text->code, text->arch, addr, call.limit) &&
+		       last_call_reaches(&text->code, text->arch, addr,
+			   addr + text->arch->insn_unit, call.limit);
 	if (!vec_reserve(&coverage->calls, &coverage->cap_calls, coverage->n_calls + 1))
 		text->nomem = true;
 	else
-		coverage->calls[coverage->n_calls++] = (struct coverage_call){.end = addr,
-		    .start = text->last->start,
-		    .limit = text_limit(text, region, addr)};
+		coverage->calls[coverage->n_calls++] = call;
 }
 
 /* Code without CFI, or padding, or both. */
@@ -176,6 +196,7 @@ static void text_count(struct text *text, const struct text_region *region, uint
 		/* The next region may have the rest of it. */
 		if (text->end > region->end)
 			return;
+		text_ahead(text, region);
 		text_next(text);
 	}
 	if (pos < region->end)

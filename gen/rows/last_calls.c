@@ -97,10 +97,9 @@ bool last_call_open(
 	return bytes && padding_front(arch, bytes, limit - end) == limit - end;
 }
 
-void last_calls_reach(const struct image *image, const struct arch *arch,
-    const struct coverage *coverage, struct sf_section *section)
+void last_calls_reach(
+    const struct arch *arch, const struct coverage *coverage, struct sf_section *section)
 {
-	struct image_window code = {.image = image};
 	size_t at = 0;
 
 	for (size_t i = 0; i < section->n_funcs; i++) {
@@ -110,15 +109,10 @@ void last_calls_reach(const struct image *image, const struct arch *arch,
 		while (at < coverage->n_calls && coverage->calls[at].end < end)
 			at++;
 		if (at < coverage->n_calls && coverage->calls[at].end == end &&
-		    !func->pcmask && !func->signal_frame &&
-		    func->size <= UINT32_MAX - arch->insn_unit &&
-		    last_call_open(&code, arch, end, coverage->calls[at].limit) &&
-		    /* The call may be the section's, where a segment loads other bytes. */
-		    last_call_reaches(&code, arch, end, end + arch->insn_unit,
-			coverage->calls[at].limit))
+		    coverage->calls[at].reaches && !func->pcmask && !func->signal_frame &&
+		    func->size <= UINT32_MAX - arch->insn_unit)
 			func->size += arch->insn_unit;
 	}
-	image_window_free(&code);
 }
 
 void last_calls_count(const struct sf_section *section, struct coverage *coverage)

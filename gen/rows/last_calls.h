@@ -32,8 +32,8 @@ bool last_call_open(
     struct image_window *code, const struct arch *arch, uint64_t end, uint64_t limit);
 
 /* Makes the functions of a sorted model reach over the filler behind the calls that coverage_text found. */
-void last_calls_reach(const struct image *image, const struct arch *arch,
-    const struct coverage *coverage, struct sf_section *section);
+void last_calls_reach(
+    const struct arch *arch, const struct coverage *coverage, struct sf_section *section);
 
 /* Counts at which return addresses of such calls the model has the row of the call, and puts the others first. */
 void last_calls_count(const struct sf_section *section, struct coverage *coverage);

@@ -2,19 +2,25 @@
 /* Knows padding by its bytes. */
 #include "gen/rows/padding.h"
 
-#include <string.h>
+/* True if a filler is at code. Fillers are too short for a call of memcmp. */
+static inline bool padding_is(
+    const struct arch_filler *filler, const uint8_t *code, uint64_t size)
+{
+	if (filler->size > size)
+		return false;
+	for (uint8_t i = 0; i < filler->size; i++)
+		if (code[i] != filler->bytes[i])
+			return false;
+	return true;
+}
 
 /* The size of the filler that code begins with; 0 when it does with none. */
 static uint64_t padding_filler(
     const struct arch *arch, const uint8_t *code, uint64_t size)
 {
-	for (size_t i = 0; i < arch->n_fillers; i++) {
-		const struct arch_filler *filler = &arch->fillers[i];
-
-		if (filler->bytes[0] == code[0] && filler->size <= size &&
-		    !memcmp(code, filler->bytes, filler->size))
-			return filler->size;
-	}
+	for (size_t i = 0; i < arch->n_fillers; i++)
+		if (padding_is(&arch->fillers[i], code, size))
+			return arch->fillers[i].size;
 	return 0;
 }
 
@@ -42,9 +48,8 @@ uint64_t padding_back(const struct arch *arch, const uint8_t *code, uint64_t siz
 		for (size_t i = 0; i < arch->n_fillers && !leads; i++) {
 			const struct arch_filler *filler = &arch->fillers[i];
 
-			leads = filler->bytes[0] == code[at] &&
-				ends >> (filler->size - 1) & 1 &&
-				!memcmp(code + at, filler->bytes, filler->size);
+			leads = ends >> (filler->size - 1) & 1 &&
+				padding_is(filler, code + at, size - at);
 		}
 		if (leads)
 			start = at;

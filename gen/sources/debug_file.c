@@ -163,7 +163,7 @@ static bool debug_matches(
 static bool debug_load(
     const struct image *image, const char *path, struct debug_file *file, struct err *err)
 {
-	const struct image_from from = {.name = path, .fd = -1};
+	const struct image_from from = {.name = path, .fd = -1, .few = true};
 
 	if (!image_load(&from, &file->separate, err))
 		return debug_blame(path, err);

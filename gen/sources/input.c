@@ -38,6 +38,13 @@ bool image_open_fd(int fd, const char *name, struct image *image, struct err *er
 	return true;
 }
 
+bool image_open_ours(int fd, const char *name, struct image *image, struct err *err)
+{
+	const struct image_from from = {.name = name, .fd = fd, .ours = true};
+
+	return open_from(&from, image, err);
+}
+
 bool image_open_memory(const void *bytes, size_t size, const char *name,
     struct image *image, struct err *err)
 {

@@ -22,6 +22,10 @@ ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct er
 ATTR_MUST_CHECK bool image_open_fd(
     int fd, const char *name, struct image *image, struct err *err);
 
+/* As image_open_fd, for a file that nobody else writes to. */
+ATTR_MUST_CHECK bool image_open_ours(
+    int fd, const char *name, struct image *image, struct err *err);
+
 /* As image_open, for bytes in memory, which are borrowed and not written to. */
 ATTR_MUST_CHECK bool image_open_memory(const void *bytes, size_t size, const char *name,
     struct image *image, struct err *err);

@@ -52,7 +52,8 @@ struct perfdata_window {
 /* Zeroed, then perfdata_open. The strings are "" where the file does not say. */
 struct perfdata {
 	const char *host, *release, *machine, *command, *event;
-	bool cut_off; /* it was not finished */
+	bool cut_off;	 /* it was not finished */
+	bool disordered; /* perfdata_each has met an earlier record than the one before */
 	/* The event whose samples perfdata_each gives: the first that is not a dummy. */
 	size_t first;
 	uint64_t modified; /* seconds since 1970: when the file was written last */
@@ -87,9 +88,12 @@ void perfdata_free(struct perfdata *perfdata);
 /* Gets a record; false ends the reading. The record stays until it returns. */
 typedef bool perfdata_fn(void *context, const struct event *event, struct err *err);
 
-/* Gives the records that struct event knows, in the order of time. */
-ATTR_MUST_CHECK bool perfdata_each(
-    struct perfdata *perfdata, perfdata_fn *take, void *context, struct err *err);
+/*
+ * Gives the records that struct event knows, in the order of time. Without sort, it may find out late that they are not in it: disordered is
+ * then true, and all has to begin again, with sort.
+ */
+ATTR_MUST_CHECK bool perfdata_each(struct perfdata *perfdata, bool sort,
+    perfdata_fn *take, void *context, struct err *err);
 
 /* The name that the recording has for a frame by its PC in the sample; NULL: none. It lives as long as the
  * reader. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of perf.data in the order of time: first their places are sorted, then they are read. */
+/*
+ * The records of perf.data in the order of time. Reading a file twice, once for the order, costs as much as a walk of its stacks. So a file that
+ * begins in this order, as those of eh2sframe-record are all the way, is read once, until a record is of an earlier time.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,23 +39,8 @@ static bool records_is_known(uint32_t type)
 	return type < 32 && known >> type & 1;
 }
 
-static bool records_note(struct perfdata *perfdata, uint64_t offset,
-    const struct perf_event_header *header, const uint8_t *bytes, struct err *err)
-{
-	const bool sample = header->type == PERF_RECORD_SAMPLE;
-	const struct perfdata_attr *attr = records_attr(perfdata, header, bytes);
-
-	if (sample && attr != &perfdata->attrs[perfdata->first]) {
-		perfdata->n_others++;
-		return true;
-	}
-	if (!vec_reserve(
-		&perfdata->records, &perfdata->cap_records, perfdata->n_records + 1))
-		return err_set_nomem(err);
-	perfdata->records[perfdata->n_records++] = (struct perfdata_record){
-	    event_time(bytes, header->size, &attr->layout), offset};
-	return true;
-}
+/* Bytes at the front of a file that say whether its records are in the order of time. Buffers of processors take turns after less. */
+enum { RECORDS_FRONT = 8 << 20 };
 
 /* Gives a whole record; NULL at the end of what is there. */
 static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
@@ -78,66 +66,131 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 	return perfdata_bytes(perfdata, offset, header->size, err);
 }
 
-static bool records_sort(struct perfdata *perfdata, struct err *err)
-{
-	uint64_t offset = perfdata->data, behind;
+/* Records from an offset on, one after the other. */
+struct records {
+	struct perfdata *perfdata; /* borrowed */
+	uint64_t next;
+	/* The record. */
 	struct perf_event_header header;
 	const uint8_t *bytes;
-	bool ascend = true;
+	struct perfdata_record place;
+	const struct perfdata_attr *attr;
+};
 
-	while ((bytes = records_at(perfdata, offset, &header, err))) {
-		if (header.type == PERFDATA_RECORD_COMPRESSED ||
-		    header.type == PERFDATA_RECORD_COMPRESSED2)
+/* Goes on to the next record that struct event knows, if it is no sample of another event. false: there is none, or err is set. */
+static bool records_next(struct records *records, struct err *err)
+{
+	struct perfdata *perfdata = records->perfdata;
+	const struct perf_event_header *header = &records->header;
+
+	while ((records->bytes =
+		    records_at(perfdata, records->next, &records->header, err))) {
+		uint64_t behind = 0;
+
+		records->place.offset = records->next;
+		if (header->type == PERFDATA_RECORD_COMPRESSED ||
+		    header->type == PERFDATA_RECORD_COMPRESSED2)
 			return err_set(err, ERR_UNSUPPORTED,
 			    "its records are compressed; record without -z");
-		if (records_is_known(header.type) &&
-		    !records_note(perfdata, offset, &header, bytes, err))
-			return false;
-		behind = 0;
-		if (header.type == PERFDATA_RECORD_AUXTRACE && header.size >= 16)
-			memcpy(&behind, bytes + 8, sizeof(behind));
-		offset += header.size;
-		if (behind > perfdata->size - offset)
+		if (header->type == PERFDATA_RECORD_AUXTRACE && header->size >= 16)
+			memcpy(&behind, records->bytes + 8, sizeof(behind));
+		records->next += header->size;
+		if (behind > perfdata->size - records->next)
 			break;
-		offset += behind;
+		records->next += behind;
+		if (!records_is_known(header->type))
+			continue;
+		records->attr = records_attr(perfdata, header, records->bytes);
+		if (header->type == PERF_RECORD_SAMPLE &&
+		    records->attr != &perfdata->attrs[perfdata->first]) {
+			perfdata->n_others++;
+			continue;
+		}
+		records->place.time =
+		    event_time(records->bytes, header->size, &records->attr->layout);
+		return true;
+	}
+	perfdata->cut_off |= records->next < perfdata->data_end;
+	return false;
+}
+
+/* Lists where the records are, in the order of time. *ascend: they are in it as far as has been read, which is the front of the file. */
+static bool records_sort(struct perfdata *perfdata, bool *ascend, struct err *err)
+{
+	struct records at = {perfdata, .next = perfdata->data};
+	uint64_t last = 0;
+
+	while (records_next(&at, err)) {
+		*ascend &= last <= at.place.time;
+		last = at.place.time;
+		if (*ascend && at.next - perfdata->data > RECORDS_FRONT)
+			return true;
+		if (!vec_reserve(&perfdata->records, &perfdata->cap_records,
+			perfdata->n_records + 1))
+			return err_set_nomem(err);
+		perfdata->records[perfdata->n_records++] = at.place;
 	}
 	if (err->kind != ERR_NONE)
 		return false;
-	perfdata->cut_off |= offset < perfdata->data_end;
-	for (size_t i = 1; i < perfdata->n_records; i++)
-		ascend &= perfdata->records[i - 1].time <= perfdata->records[i].time;
-	if (!ascend)
+	*ascend = false;
+	if (perfdata->n_records)
 		qsort(perfdata->records, perfdata->n_records, sizeof(*perfdata->records),
 		    search_order_pairs);
 	return true;
 }
 
-bool perfdata_each(
+/* Gives a record. */
+static bool records_take(
+    const struct records *at, perfdata_fn *take, void *context, struct err *err)
+{
+	struct perfdata *perfdata = at->perfdata;
+	struct event event;
+
+	if (!event_read(at->bytes, at->header.size, &at->attr->layout, &event)) {
+		perfdata->n_damaged += at->header.type == PERF_RECORD_SAMPLE;
+		return true;
+	}
+	if (!event.weight)
+		event.weight = at->attr->attr.freq ? 1 : at->attr->attr.sample_period;
+	perfdata_identify(perfdata, &event);
+	return take(context, &event, err);
+}
+
+/* Gives the records of a file as they come. */
+static bool records_as_they_are(
     struct perfdata *perfdata, perfdata_fn *take, void *context, struct err *err)
 {
-	if (!records_sort(perfdata, err))
-		return false;
-	for (size_t i = 0; i < perfdata->n_records; i++) {
-		struct perf_event_header header;
-		const uint8_t *bytes =
-		    records_at(perfdata, perfdata->records[i].offset, &header, err);
-		const struct perfdata_attr *attr;
-		struct event event;
+	struct records at = {perfdata, .next = perfdata->data};
+	uint64_t last = 0;
 
-		if (!bytes && err->kind != ERR_NONE)
+	while (records_next(&at, err)) {
+		perfdata->disordered = last > at.place.time;
+		if (perfdata->disordered || !records_take(&at, take, context, err))
 			return false;
-		/* It changed meanwhile, or is damaged: it is left out. */
-		if (!bytes || !records_is_known(header.type))
-			continue;
-		attr = records_attr(perfdata, &header, bytes);
-		if (!attr || !event_read(bytes, header.size, &attr->layout, &event)) {
-			perfdata->n_damaged += header.type == PERF_RECORD_SAMPLE;
-			continue;
-		}
-		if (!event.weight)
-			event.weight = attr->attr.freq ? 1 : attr->attr.sample_period;
-		perfdata_identify(perfdata, &event);
-		if (!take(context, &event, err))
+		last = at.place.time;
+	}
+	return err->kind == ERR_NONE;
+}
+
+bool perfdata_each(struct perfdata *perfdata, bool sort, perfdata_fn *take, void *context,
+    struct err *err)
+{
+	struct records at = {perfdata, .next = perfdata->data};
+	bool ascend = !sort;
+
+	if (!records_sort(perfdata, &ascend, err))
+		return false;
+	if (ascend) {
+		perfdata->n_others = 0;
+		return records_as_they_are(perfdata, take, context, err);
+	}
+	for (size_t i = 0; i < perfdata->n_records; i++) {
+		at.next = perfdata->records[i].offset;
+		if (!records_next(&at, err) && err->kind != ERR_NONE)
+			return false;
+		/* A record that changed meanwhile is left out. */
+		if (at.bytes && at.place.offset == perfdata->records[i].offset &&
+		    !records_take(&at, take, context, err))
 			return false;
 	}
 	return true;

@@ -258,7 +258,7 @@ static void load_vdso(struct load *load)
 		unwinder_vdso(&load->unwinder);
 }
 
-static bool load_all(struct load *load, int fd, bool guess, struct err *err)
+static bool load_all(struct load *load, int fd, bool guess, bool sort, struct err *err)
 {
 	const uint64_t copies = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	struct profile_info *info = &load->profile->info;
@@ -272,7 +272,7 @@ static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 	    ~perfdata->attrs[perfdata->first].layout.sample_type & copies;
 	load->unwinder.guess = guess;
 	load_vdso(load);
-	if (!perfdata_each(&load->perfdata, load_event, load, err))
+	if (!perfdata_each(&load->perfdata, sort, load_event, load, err))
 		return false;
 	info->lost = load->unwinder.n_lost + perfdata->n_damaged;
 	info->n_others = perfdata->n_others;
@@ -283,14 +283,22 @@ static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 bool profile_load(struct profile *profile, int fd, bool guess, struct err *err)
 {
 	struct load *load = calloc(1, sizeof(*load));
-	bool ok;
+	bool ok = false;
 
 	if (!load)
 		return err_set_nomem(err);
-	load->profile = profile;
-	ok = load_all(load, fd, guess, err);
-	unwinder_free(&load->unwinder);
-	perfdata_free(&load->perfdata);
+	for (bool sort = false, again = true; again; sort = true) {
+		load->profile = profile;
+		ok = load_all(load, fd, guess, sort, err);
+		again = load->perfdata.disordered;
+		unwinder_free(&load->unwinder);
+		perfdata_free(&load->perfdata);
+		memset(load, 0, sizeof(*load));
+		if (again) {
+			profile_free(profile);
+			again = profile_init(profile, err);
+		}
+	}
 	free(load);
 	return ok;
 }

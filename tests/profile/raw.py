@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import struct
 import sys
 import tempfile
 
@@ -61,6 +62,30 @@ def inner(path, *options):
 path = recorded("prog")
 right, wrong = inner(path)
 tap.check(right > 100 and wrong <= right // 100, "its stacks are walked by the files that are there", (right, wrong))
+
+
+def disordered(name, record_type=9):
+    """The file with the first tenth of its samples behind all records."""
+    with open(name, "rb") as file:
+        bytes_ = file.read()
+    start, size = struct.unpack_from("<QQ", bytes_, 40)
+    kept, samples, at = [], [], start
+    while at < start + size:
+        kind, _, length = struct.unpack_from("<IHH", bytes_, at)
+        (samples if kind == record_type else kept).append((at, bytes_[at:at + length]))
+        at += length
+    first = samples[:len(samples) // 10]
+    kept = sorted(kept + samples[len(first):]) + first
+    with open(name + ".disordered", "wb") as file:
+        file.write(bytes_[:start] + b"".join(record for _, record in kept) + bytes_[start + size:])
+    return name + ".disordered"
+
+
+tap.must(record, "--raw", "--user", "-q", "-F", "9999", "--stack-size", "32768", "-o", "long.rec", os.path.abspath("prog"))
+big = os.path.getsize("long.rec")
+found, late = folded(fold, "long.rec"), folded(fold, disordered("long.rec"))
+tap.check(big > 10 << 20 and sum(found.values()) > 1000 and found == late, "a file whose order breaks late is read again, in order",
+          (big, sum(found.values()), sum(late.values())))
 os.rename("prog", "moved")
 none = run(fold, path)
 tap.check(none.returncode == 0 and "end: file without rows" in none.stderr, "without the file there are no rows", none)

@@ -210,8 +210,7 @@ UNIT(last_calls)
 	calls_at(&file, SIZE);
 	ck_assert(coverage_text(&file.image, arch_find(EM_X86_64, false), &file.ranges,
 	    &file.model, &file.coverage, &err));
-	last_calls_reach(
-	    &file.image, arch_find(EM_X86_64, false), &file.coverage, &file.model);
+	last_calls_reach(arch_find(EM_X86_64, false), &file.coverage, &file.model);
 	last_calls_count(&file.model, &file.coverage);
 	ck_assert_uint_eq(file.model.funcs[0].size, 6);
 	for (size_t i = 1; i < file.model.n_funcs; i++)
