@@ -58,6 +58,8 @@ const uint8_t *image_window_at(
 	const uint8_t *memory = image_memory(window->image);
 	struct err ignored;
 
+	if (!window->image->pages)
+		return bytes;
 	if (memory)
 		return memory + off;
 	if (size > IMAGE_WINDOW - WINDOW_PAGE ||
