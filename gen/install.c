@@ -58,13 +58,12 @@ bool install_copied(struct install *install, struct err *err)
 
 void install_show(struct install *install)
 {
-	void *map;
+	void *map = MAP_FAILED;
 
 	task_wait(&install->copying);
-	if (!install->copied || image_memory(install->image))
-		return;
-	map = mmap(
-	    NULL, install->image->size, PROT_READ, MAP_PRIVATE, install->output.fd, 0);
+	if (install->copied && !image_memory(install->image))
+		map = mmap(NULL, install->image->size, PROT_READ, MAP_PRIVATE,
+		    install->output.fd, 0);
 	if (map == MAP_FAILED)
 		return;
 	install->shown = map;

@@ -327,8 +327,6 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 
 bool image_map(const struct image_from *from, struct image *image, struct err *err)
 {
-	bool whole;
-
 	image->borrowed = from->bytes;
 	image->bytes = from->bytes;
 	image->size = from->size;
@@ -352,9 +350,9 @@ bool image_map(const struct image_from *from, struct image *image, struct err *e
 		return err_set(err, ERR_LIMIT, "too large to map");
 	if (image->bytes)
 		return true;
-	whole = image->fd < 0 || (image->size <= MAP_SMALL && !from->few);
-	return (whole && !from->ours ? map_copy(from, image, err)
-				     : map_file(from, image, err)) &&
+	return (from->ours || (image->fd >= 0 && (image->size > MAP_SMALL || from->few))
+		       ? map_file(from, image, err)
+		       : map_copy(from, image, err)) &&
 	       (!from->original || restore_original(image, from, err));
 }
 

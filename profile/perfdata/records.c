@@ -70,7 +70,6 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 struct records {
 	struct perfdata *perfdata; /* borrowed */
 	uint64_t next;
-	/* The record. */
 	struct perf_event_header header;
 	const uint8_t *bytes;
 	struct perfdata_record place;
@@ -139,7 +138,6 @@ static bool records_sort(struct perfdata *perfdata, bool *ascend, struct err *er
 	return true;
 }
 
-/* Gives a record. */
 static bool records_take(
     const struct records *at, perfdata_fn *take, void *context, struct err *err)
 {

@@ -135,12 +135,15 @@ static void names_ask(
 		if (names->list[i].pid == process->home.pid)
 			addresses[n++] =
 			    names->list[i].pc - names->list[i].is_return_address;
-	if (n && spent_may(&names->spent, &process->owner)) {
+	ok = n && spent_may(&names->spent, &process->owner);
+	if (ok) {
 		ok = jit_ask(&process->home, addresses, n, answer, &err);
 		spent = (struct spent_work){
 		    answer->ns, !ok && err.kind == ERR_LIMIT, answer->left};
 		spent_add(&names->spent, &process->owner, &spent);
 	}
+	if (!ok)
+		names->n_left_out += n;
 	free(addresses);
 }
 

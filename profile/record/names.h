@@ -39,7 +39,7 @@ struct names {
 	size_t n_noted;
 	/* Room that is taken, by all or by an owner. */
 	uint64_t all, others, parts[OWNERS];
-	uint64_t n_left_out; /* frames that there was no room for */
+	uint64_t n_left_out; /* frames that there was no room, or no more time, for */
 	struct spent spent;  /* by what compilers wrote */
 };
 

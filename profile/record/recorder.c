@@ -147,6 +147,8 @@ bool recorder_begin(
 			return err_set_errno(err, "process %d", (int)pid);
 		recorder->processes[i] = fd;
 	}
+	if (args->all && access("/proc/self/maps", R_OK) != 0)
+		return err_set_errno(err, "/proc, which lists what -a records");
 	if (machine == 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "stacks of this machine cannot be walked, only those of x86-64, "
@@ -302,13 +304,10 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	/* It takes long, and the rings would be full meanwhile. The queue is empty yet. */
 	if (recorder->perf.kernel)
 		proc_kernel(&recorder->queue);
-	if (args->command && !recorder_command_go(recorder, err)) {
-		if (recorder->is_fresh)
-			unlink(args->output);
+	if ((args->command && !recorder_command_go(recorder, err)) ||
+	    !recorder_write(recorder, err))
 		return false;
-	}
-	if (!recorder_write(recorder, err))
-		return false;
+	recorder->is_fresh = false;
 	/* Processes that run already. Their records come first, whenever it was mapped. The kernel tells all that a command does. */
 	if (args->command ||
 	    proc_known(args->pids, args->n_pids, args->raw, &recorder->queue)) {
@@ -373,6 +372,8 @@ bool recorder_end(struct recorder *recorder, struct err *err)
 
 void recorder_free(struct recorder *recorder)
 {
+	if (recorder->is_fresh)
+		unlink(recorder->args->output);
 	recorder_command_drop(recorder);
 	perf_free(&recorder->perf);
 	perfdata_writer_free(&recorder->writer);

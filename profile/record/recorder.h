@@ -24,9 +24,9 @@ struct recorder {
 	struct perfdata_writer writer;
 	struct unwinder unwinder;
 	struct names names;
-	int fd;				/* of the recording */
-	bool is_fresh, was_open;	/* its file is new; others could read it */
-	int signals;			/* signalfd */
+	int fd;			 /* of the recording */
+	bool is_fresh, was_open; /* its file is new, and empty; others could read it */
+	int signals;		 /* signalfd */
 	int processes[RECORD_MAX_PIDS]; /* pidfds of -p, or -1 */
 	pthread_t walker;
 	struct err walk_err; /* of that thread, and of opening events of threads */

@@ -196,7 +196,7 @@ void recorder_summary(const struct recorder *recorder, const char *name)
 	if (recorder->names.n_left_out)
 		fprintf(stderr,
 		    "; names of %llu frames were left out, because their users had too "
-		    "many",
+		    "many or took too long",
 		    (unsigned long long)recorder->names.n_left_out);
 	if (!recorder->perf.kernel && !recorder->args->user)
 		fputs("; frames of the kernel are not permitted", stderr);

@@ -282,18 +282,17 @@ static bool load_all(struct load *load, int fd, bool guess, bool sort, struct er
 
 bool profile_load(struct profile *profile, int fd, bool guess, struct err *err)
 {
-	struct load *load = calloc(1, sizeof(*load));
+	struct load *load = malloc(sizeof(*load));
 	bool ok = false;
 
 	if (!load)
 		return err_set_nomem(err);
 	for (bool sort = false, again = true; again; sort = true) {
-		load->profile = profile;
+		*load = (struct load){.profile = profile};
 		ok = load_all(load, fd, guess, sort, err);
 		again = load->perfdata.disordered;
 		unwinder_free(&load->unwinder);
 		perfdata_free(&load->perfdata);
-		memset(load, 0, sizeof(*load));
 		if (again) {
 			profile_free(profile);
 			again = profile_init(profile, err);

@@ -170,6 +170,14 @@ for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c"
     tap.check(run.returncode == status and says in run.stderr and run.stderr.count("\n") == 1,
               f"{' '.join(words) or 'no argument'}: status {status}", f"{run.returncode}\n{run.stderr}")
 done.set()
+unread = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh", record]
+if tap.run(*unread, "--version").returncode == 0:
+    run = tap.run(*unread, "-a", "-d", "0.1", "-o", "fresh")
+    tap.check(run.returncode == 125 and "/proc, which lists" in run.stderr, "-a without /proc is an error", run)
+else:
+    tap.skip("-a without /proc", "no mount can be made here")
+tap.run(record, "-o", "fresh", "/nonexistent/program")
+tap.check(not os.path.exists("fresh"), "an error before the first sample leaves no file")
 tap.check(tap.run(record, "-q", "-o", "x", "true").stderr == "", "-q prints no summary")
 
 # What nohup ignores ends no recording, and a file that may not grow is an error.
