@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "gen/elf/window.h"
 #include "gen/insert/undo.h"
@@ -56,12 +57,21 @@ bool install_copied(struct install *install, struct err *err)
 	return install->copied;
 }
 
+/* True if all bytes of the output are there. In memory, looking at a mapped hole allocates a page, and where there is no room for it, ends
+ * the process. */
+static bool is_solid(const struct install *install)
+{
+	struct stat st;
+
+	return fstat(install->output.fd, &st) == 0 && st.st_blocks >= st.st_size / 512;
+}
+
 void install_show(struct install *install)
 {
 	void *map = MAP_FAILED;
 
 	task_wait(&install->copying);
-	if (install->copied && !image_memory(install->image))
+	if (install->copied && !image_memory(install->image) && is_solid(install))
 		map = mmap(NULL, install->image->size, PROT_READ, MAP_PRIVATE,
 		    install->output.fd, 0);
 	if (map == MAP_FAILED)
@@ -182,12 +192,18 @@ bool install_prove(struct install *install, const struct object_output *object,
 {
 	struct file_check check = {.install = install, .object = object};
 	struct task checking = {0};
-	bool ok = true;
+	const char *path;
+	bool ok;
 
 	newfile_written(&install->output);
-	if (!image_open_ours(install->output.fd,
-		install->output.memory ? install->image->path : install->output.temp,
-		&check.written, err))
+	path = install->output.memory ? install->image->path : install->output.temp;
+	if (is_solid(install))
+		ok = image_open_ours(install->output.fd, path, &check.written, err);
+	else if (install->output.memory)
+		ok = image_open_fd(install->output.fd, path, &check.written, err);
+	else
+		ok = image_open(path, &check.written, err);
+	if (!ok)
 		return false;
 	check.with_rules = !install->beside || install->options->prove;
 	if (install->beside)

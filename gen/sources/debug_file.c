@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "base/rd.h"
+#include "gen/elf/window.h"
 
 /* A build-id longer than a path is none. */
 enum { MAX_BUILD_ID = 64 };
@@ -83,11 +84,18 @@ static bool same_segments(
 }
 
 /* An unstripped file has the code itself, which differs in another build that has no build-id. */
-static bool same_bytes(const struct image_section *a, const struct image_section *b)
+static bool same_bytes(const struct image *image, const struct image_section *a,
+    const struct image *other, const struct image_section *b)
 {
+	struct image_window x = {.image = image}, y = {.image = other};
 	/* A debug file leaves code out. */
-	return !a->data || !b->data ||
-	       memcmp(a->data, b->data, (size_t)a->hdr.sh_size) == 0;
+	bool same =
+	    !a->data || !b->data ||
+	    image_window_same(&x, a->hdr.sh_offset, &y, b->hdr.sh_offset, a->hdr.sh_size);
+
+	image_window_free(&x);
+	image_window_free(&y);
+	return same;
 }
 
 /* Compares the places of code, because prelink and other tools move it. */
@@ -109,7 +117,7 @@ static bool same_code(
 			return err_set(err, ERR_UNSUPPORTED,
 			    "%.60s is at another address or of another size there",
 			    a ? a->name : b->name);
-		if (a && !has_id && !same_bytes(a, b))
+		if (a && !has_id && !same_bytes(image, a, other, b))
 			return err_set(err, ERR_UNSUPPORTED,
 			    "it is of another build: %.60s differs", a->name);
 	} while (a);
@@ -138,13 +146,27 @@ static const char *debug_link(const struct image *image, uint32_t *crc)
 static bool debug_checksum(
     const struct image *image, const struct image *debug, struct err *err)
 {
+	struct image_window window = {.image = debug};
 	struct image_build_id id;
-	uint32_t crc;
+	uint32_t wanted;
+	uLong crc = 0;
+	bool ok = true;
 
-	return image_build_id(image, &id) || !debug_link(image, &crc) ||
-	       crc32_z(0, debug->bytes, debug->size) == crc ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "it is of another build: the checksum in .gnu_debuglink differs");
+	if (image_build_id(image, &id) || !debug_link(image, &wanted))
+		return true;
+	for (size_t at = 0, n; ok && at < debug->size; at += n) {
+		const uint8_t *bytes;
+
+		n = debug->size - at;
+		bytes = image_window_some(&window, at, &n, err);
+		ok = bytes;
+		crc = ok ? crc32_z(crc, bytes, n) : 0;
+	}
+	image_window_free(&window);
+	return ok && (crc == wanted ||
+			 err_set(err, ERR_UNSUPPORTED,
+			     "it is of another build: the checksum in .gnu_debuglink "
+			     "differs"));
 }
 
 static bool debug_matches(

@@ -132,6 +132,20 @@ case $? in
 *) not_ok 'a full file system' "$(cat .stderr)" ;;
 esac
 
+### Holes of the output take no room, also where looking at one through a mapping would.
+echo 'int main(int argc, char **argv) { return argv[0][0] == argc; }' >apart.c
+gcc -O1 -Wl,-z,max-page-size=0x200000 apart.c -o apart
+cat >holes.sh <<'S'
+mount -t tmpfs -o size=1m none full || exit 77
+"$1" -q apart full/out && [ "$(du -k full/out | cut -f 1)" -lt 100 ]
+S
+unshare -m bash holes.sh "$eh2sframe" >.stdout 2>.stderr
+case $? in
+0) is 'holes take no room' test ! -s .stderr ;;
+77) skip 'holes take no room' 'NOTHING CAN BE MOUNTED HERE' ;;
+*) not_ok 'holes take no room' "$(cat .stderr)" ;;
+esac
+
 ### A link that the kernel forbids to follow, as protected_symlinks does with one that somebody else planted.
 cat >planted.sh <<'S'
 mount -t tmpfs -o nosymfollow none planted && cp good planted/in && ln -s ../precious planted/out || exit 77
