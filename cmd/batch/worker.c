@@ -13,30 +13,13 @@
 
 #include "base/vec.h"
 #include "base/program/temporary.h"
+#include "base/sandbox/apart.h"
 
 enum {
 	BATCH_READ_SIZE = 64 << 10,
 	/* Above all that the pool opens itself. */
 	WORKER_MAX_FD = 4096
 };
-
-/* Writes all of it: a handled signal may cut a write short. */
-static bool worker_send(int fd, const void *bytes, size_t size)
-{
-	const char *at = bytes;
-
-	while (size > 0) {
-		ssize_t n = write(fd, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
 
 /* Works on a file. False when memory runs out, or when the pool is gone. */
 static bool worker_work(const struct batch_job *job, size_t file, int fd)
@@ -46,8 +29,8 @@ static bool worker_work(const struct batch_job *job, size_t file, int fd)
 	bool ok;
 
 	message.size = text ? strlen(text) : 0;
-	ok = text && worker_send(fd, &message, sizeof(message)) &&
-	     worker_send(fd, text, message.size);
+	ok = text && apart_write(fd, &message, sizeof(message)) &&
+	     apart_write(fd, text, message.size);
 
 	free(text);
 	return ok;
