@@ -235,7 +235,7 @@ bool newfile_begin_memory(struct newfile *output, struct err *err)
 bool newfile_take(struct newfile *output, void **bytes, size_t *size, struct err *err)
 {
 	struct stat st;
-	size_t at = 0;
+	ssize_t n;
 	char *copy;
 
 	if (fstat(output->fd, &st) < 0)
@@ -243,22 +243,15 @@ bool newfile_take(struct newfile *output, void **bytes, size_t *size, struct err
 	copy = malloc((size_t)st.st_size + 1);
 	if (!copy)
 		return err_set_nomem(err);
-	while (at < (size_t)st.st_size) {
-		ssize_t n =
-		    pread(output->fd, copy + at, (size_t)st.st_size - at, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			free(copy);
-			return n ? err_set_errno(err, "cannot read the output")
-				 : err_set(err, ERR_IO,
-				       "the output shrank while it was read");
-		}
-		at += (size_t)n;
+	n = regular_read(output->fd, copy, (size_t)st.st_size, 0);
+	if (n < st.st_size) {
+		free(copy);
+		return n < 0
+			   ? err_set_errno(err, "cannot read the output")
+			   : err_set(err, ERR_IO, "the output shrank while it was read");
 	}
 	*bytes = copy;
-	*size = at;
+	*size = (size_t)n;
 	return true;
 }
 
