@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "base/vec.h"
 #include "cmd/batch/globs.h"
 #include "cmd/batch/module.h"
@@ -115,11 +116,8 @@ static const char *batch_skip(
 static bool batch_read_kind(int fd, enum eh2sframe_kind *kind, bool *archive)
 {
 	unsigned char header[sizeof(Elf64_Ehdr)];
-	ssize_t n;
+	const ssize_t n = regular_read(fd, header, sizeof(header), 0);
 
-	do
-		n = pread(fd, header, sizeof(header), 0);
-	while (n < 0 && errno == EINTR);
 	if (n >= 0)
 		*kind = eh2sframe_kind(header, (size_t)n);
 	*archive = n > 8 && !memcmp(header, "!<arch>\n", 8);
