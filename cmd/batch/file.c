@@ -28,22 +28,15 @@ struct file_state {
 	char *text;	  /* of that */
 };
 
-/* The library's temporary file is one of the first directory, and has no other kind of name. */
-static bool file_is_library(const char *temporary)
-{
-	static const char start[] = ".eh2sframe.";
-
-	return strncmp(temporary, start, sizeof(start) - 1) == 0 &&
-	       !strchr(temporary, '/');
-}
-
 void batch_file_clean(const struct batch_tree *tree, size_t index, const char *temporary)
 {
 	const struct batch_file *file = &tree->files[index];
 	char name[NAME_MAX + 1];
 	struct eh2sframe_error ignored;
+	/* The library's temporary file is one of the first directory, and has no other kind of name. */
+	const bool is = batch_is_temporary(temporary) && !strchr(temporary, '/');
 
-	for (uint32_t k = 0; k < file->n && file_is_library(temporary); k++) {
+	for (uint32_t k = 0; is && k < file->n; k++) {
 		int dirfd =
 		    batch_tree_open_dir(tree, tree->names[file->first + k].dir, &ignored);
 

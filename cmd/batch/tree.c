@@ -204,9 +204,7 @@ static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *
 	return batch_enter_dir(tree, &dir) != BATCH_NO_DIR;
 }
 
-/* True for a file that this program is writing, or was writing when it was killed.
- * Converting it would put another file, with another mode, in its place. */
-static bool batch_is_temporary(const char *base)
+bool batch_is_temporary(const char *base)
 {
 	static const char start[] = ".eh2sframe.";
 

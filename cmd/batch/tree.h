@@ -99,6 +99,10 @@ void batch_tree_deinit(struct batch_tree *tree);
 int batch_tree_open_dir(
     const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err);
 
+/* True for a file that this program is writing, or was writing when it was killed.
+ * Converting it would put another file, with another mode, in its place. */
+bool batch_is_temporary(const char *base);
+
 /* Groups the names of each inode, and sorts the files. */
 ATTR_MUST_CHECK bool batch_tree_group(struct batch_tree *tree);
 
