@@ -161,17 +161,12 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	/* A section that is another producer's stays, whatever names the file has; this
 	 * shows when it is to be removed. */
 	bool late = job->args->verb == VERB_REMOVE;
-	bool ok;
 
 	if (!late && !file_has_all_names(file, made, error))
 		return false;
 	eh2sframe_file_set_names(input, &names);
-	ok = batch_action_write(
+	return batch_action_write(
 	    job, input, job->tree->names[file->first].base, &made->report, error);
-	/* A failure has no line of a result. */
-	if (!ok)
-		json_object_del(made->report, "text");
-	return ok;
 }
 
 /* As file_make, but leaves the old file as it is. */
@@ -185,9 +180,6 @@ static bool file_try(const struct batch_job *job, const struct batch_file *file,
 		  file_report(job, file, made, error);
 
 	eh2sframe_free(bytes);
-	/* A failure has no line of a result. */
-	if (!ok)
-		json_object_del(made->report, "text");
 	return ok;
 }
 
@@ -200,7 +192,11 @@ static bool file_act(const struct batch_job *job, const struct batch_file *file,
 	if (verb != VERB_CONVERT && verb != VERB_REMOVE)
 		return batch_action_look(job, input, &made->report, error) &&
 		       file_report(job, file, made, error);
-	return (job->args->dry_run ? file_try : file_make)(job, file, input, made, error);
+	if ((job->args->dry_run ? file_try : file_make)(job, file, input, made, error))
+		return true;
+	/* A failure has no line of a result. */
+	json_object_del(made->report, "text");
+	return false;
 }
 
 /* Opens a file that has a section, to replace it; limits: within those that were given. */
