@@ -209,24 +209,18 @@ static bool action_text(const struct args *args, bool ok, const char *text, size
 	       cmd_fail_nomem(error);
 }
 
-/* Prints what the check found, and judges it; *report is its object. */
-static bool action_check(const struct batch_job *job, const struct eh2sframe_check *check,
+/* Checks the CFI against the code, prints what that found, and judges it. */
+static bool action_check(const struct batch_job *job, const struct eh2sframe_file *file,
     FILE *out, json_t **report, struct eh2sframe_error *error)
 {
-	*report = report_of_check(check, action_lists(job), error);
-	return *report && eh2sframe_check_print(check, print_text, out, error) &&
-	       (job->gate->path ? report_gate_judge(job->gate, *report, error)
-				: eh2sframe_check_judge(check, error));
-}
-
-/* Checks the CFI against the code. */
-static bool action_check_code(const struct batch_job *job,
-    const struct eh2sframe_file *file, FILE *out, json_t **report,
-    struct eh2sframe_error *error)
-{
 	struct eh2sframe_check *check = eh2sframe_check_file(file, error);
-	bool ok = check && action_check(job, check, out, report, error);
+	bool ok;
 
+	if (check)
+		*report = report_of_check(check, action_lists(job), error);
+	ok = *report && eh2sframe_check_print(check, print_text, out, error) &&
+	     (job->gate->path ? report_gate_judge(job->gate, *report, error)
+			      : eh2sframe_check_judge(check, error));
 	eh2sframe_check_free(check);
 	return ok;
 }
@@ -275,7 +269,7 @@ static bool action_look(const struct batch_job *job, const struct eh2sframe_file
 	if (args->verb == VERB_REPORT)
 		return action_report_only(job, file, out, report, error);
 	if (args->verb == VERB_CHECK)
-		return action_check_code(job, file, out, report, error);
+		return action_check(job, file, out, report, error);
 	if (args->verb == VERB_VERIFY)
 		return eh2sframe_file_verify(file, NULL, print_text, out, error);
 	return eh2sframe_file_lint(
