@@ -23,11 +23,10 @@ static json_t *groups_of(const struct report_check *check)
 			continue;
 		snprintf(name, sizeof(name), "%s %s", report_check_kind_name(kind),
 		    report_check_column_name(column));
-		groups = report_json_kept(
-		    groups, json_object_set_new(groups, name,
-				json_pack("{sI sI}", "functions",
-				    report_json_count(group.n_functions), "instructions",
-				    report_json_count(group.n_instructions))));
+		groups = report_json_with(groups, name,
+		    json_pack("{sI sI}", "functions",
+			report_json_count(group.n_functions), "instructions",
+			report_json_count(group.n_instructions)));
 	}
 	return groups;
 }
@@ -70,13 +69,11 @@ static json_t *in_function(
 	    check->image->object ? NULL : image_at_addr(check->image, start, 1);
 
 	if (object)
-		object =
-		    report_json_kept(object, json_object_set_new(object, "function",
-						 report_json_place(check->image, start)));
+		object = report_json_with(
+		    object, "function", report_json_place(check->image, start));
 	if (object && bytes && !symbols_find(&check->symbols, start))
-		object = report_json_kept(object,
-		    json_object_set_new(object, "offset",
-			report_json_address((uint64_t)(bytes - check->image->bytes))));
+		object = report_json_with(object, "offset",
+		    report_json_address((uint64_t)(bytes - check->image->bytes)));
 	return report_json_named(object, &check->symbols, start);
 }
 

@@ -107,12 +107,11 @@ json_t *report_eh_frame_json(const struct report *report)
 
 	for (int i = 0; broken && i < LINT_EH_KEPT; i++)
 		if (result->rules[i].times)
-			broken = report_json_kept(broken,
-			    json_object_set_new(broken, lint_eh_words[i].name,
-				json_pack("{sb sI sI}", "drops_module",
-				    lint_eh_words[i].severity == LINT_EH_DROPS, "times",
-				    report_json_count(result->rules[i].times), "bytes",
-				    report_json_count(result->rules[i].bytes))));
+			broken = report_json_with(broken, lint_eh_words[i].name,
+			    json_pack("{sb sI sI}", "drops_module",
+				lint_eh_words[i].severity == LINT_EH_DROPS, "times",
+				report_json_count(result->rules[i].times), "bytes",
+				report_json_count(result->rules[i].bytes)));
 	return json_pack("{so so so so sb sb sI so}", "all", eh_frame_sum(result->all),
 	    "walked", eh_frame_sum(result->walked), "ends_stack",
 	    eh_frame_sum(result->severe[LINT_EH_ENDS]), "drops_module",

@@ -41,23 +41,18 @@ static json_t *counts_of(const struct report *report)
 	    report_json_count(report->n_rows));
 
 	if (counts && report->details.made)
-		counts = report_json_kept(counts,
-		    json_object_set_new(counts, "functions_without_cfi",
-			json_integer(report_json_count(report->details.n_functions))));
+		counts = report_json_with(counts, "functions_without_cfi",
+		    json_integer(report_json_count(report->details.n_functions)));
 	if (counts && coverage->calls_with_row + coverage->calls_misread)
-		counts = report_json_kept(
-		    counts, json_object_update_new(
-				counts, json_pack("{sI sI}", "last_calls_with_row",
-					    report_json_count(coverage->calls_with_row),
-					    "last_calls_misread",
-					    report_json_count(coverage->calls_misread))));
+		counts = report_json_joined(counts,
+		    json_pack("{sI sI}", "last_calls_with_row",
+			report_json_count(coverage->calls_with_row), "last_calls_misread",
+			report_json_count(coverage->calls_misread)));
 	if (counts && joined->n_before)
-		counts = report_json_kept(
-		    counts, json_object_update_new(counts,
-				json_pack("{sI sI}", "sframe_functions_before_joining",
-				    report_json_count(joined->n_before),
-				    "sframe_rows_before_joining",
-				    report_json_count(joined->rows_before))));
+		counts = report_json_joined(counts,
+		    json_pack("{sI sI}", "sframe_functions_before_joining",
+			report_json_count(joined->n_before), "sframe_rows_before_joining",
+			report_json_count(joined->rows_before)));
 	return counts;
 }
 
@@ -93,21 +88,18 @@ static json_t *code_of(const struct report *report)
 
 	for (size_t i = 0; code && i < sizeof(some) / sizeof(*some); i++)
 		if (some[i].there)
-			code = report_json_kept(
-			    code, json_object_set_new(code, some[i].name,
-				      json_integer(report_json_count(some[i].bytes))));
+			code = report_json_with(code, some[i].name,
+			    json_integer(report_json_count(some[i].bytes)));
 	if (!code || !details->made)
 		return code;
-	return report_json_kept(
-	    code, json_object_update_new(
-		      code, json_pack("{sI sI sI sI sb}", "without_cfi",
-				report_json_count(details->bytes[REPORT_CODE] +
-						  details->bytes[REPORT_PLT] +
-						  details->bytes[REPORT_UNKNOWN]),
-				"data", report_json_count(details->bytes[REPORT_DATA]),
-				"padding", report_json_count(coverage->padding_bytes),
-				"padding_in_code", report_json_count(details->padding),
-				"decoded", (int)details->decoded)));
+	return report_json_joined(code,
+	    json_pack("{sI sI sI sI sb}", "without_cfi",
+		report_json_count(details->bytes[REPORT_CODE] +
+				  details->bytes[REPORT_PLT] +
+				  details->bytes[REPORT_UNKNOWN]),
+		"data", report_json_count(details->bytes[REPORT_DATA]), "padding",
+		report_json_count(coverage->padding_bytes), "padding_in_code",
+		report_json_count(details->padding), "decoded", (int)details->decoded));
 }
 
 static json_t *unmatched_of(const struct policy *policy)
@@ -115,14 +107,9 @@ static json_t *unmatched_of(const struct policy *policy)
 	const char *option, *pattern;
 	json_t *array = json_array();
 
-	for (size_t i = 0; array && policy_unmatched(policy, i, &option, &pattern); i++) {
-		if (json_array_append_new(array, json_pack("{ss so}", "option", option,
-						     "pattern", json_utf8(pattern))) <
-		    0) {
-			json_decref(array);
-			return NULL;
-		}
-	}
+	for (size_t i = 0; array && policy_unmatched(policy, i, &option, &pattern); i++)
+		array = report_json_listed(array, json_pack("{ss so}", "option", option,
+						      "pattern", json_utf8(pattern)));
 	return array;
 }
 
@@ -136,11 +123,10 @@ static json_t *unknown_plts_of(const struct coverage *coverage)
 
 		for (uint8_t k = 0; k < plt->n_bytes; k++)
 			snprintf(bytes + 2 * (size_t)k, 3, "%02x", plt->bytes[k]);
-		array = report_json_kept(
-		    array, json_array_append_new(array,
-			       json_pack("{ss so sI ss}", "section", plt->section,
-				   "address", report_json_address(plt->addr), "bytes",
-				   report_json_count(plt->size), "start", bytes)));
+		array = report_json_listed(
+		    array, json_pack("{ss so sI ss}", "section", plt->section, "address",
+			       report_json_address(plt->addr), "bytes",
+			       report_json_count(plt->size), "start", bytes));
 	}
 	return array;
 }
@@ -153,12 +139,11 @@ static json_t *refused_of(const struct report *report)
 	for (int i = 0; object && i < N_REFUSALS; i++) {
 		if (!coverage->refused[i].bytes)
 			continue;
-		object = report_json_kept(object,
-		    json_object_set_new(object, refusal_name((enum refusal)i),
-			json_pack("{sI sI si}", "functions",
-			    report_json_count(coverage->refused[i].functions), "bytes",
-			    report_json_count(coverage->refused[i].bytes), "needs",
-			    (int)refusal_needs((enum refusal)i, report->input->arch))));
+		object = report_json_with(object, refusal_name((enum refusal)i),
+		    json_pack("{sI sI si}", "functions",
+			report_json_count(coverage->refused[i].functions), "bytes",
+			report_json_count(coverage->refused[i].bytes), "needs",
+			(int)refusal_needs((enum refusal)i, report->input->arch)));
 	}
 	return object;
 }
@@ -169,10 +154,9 @@ static json_t *records_of(const struct cfi_frames *frames)
 
 	for (int i = 0; object && i < CFI_N_DIAGS; i++) {
 		if (frames->diag_counts[i])
-			object = report_json_kept(object,
-			    json_object_set_new(object,
-				cfi_diag_name((enum cfi_diag_kind)i),
-				json_integer(report_json_count(frames->diag_counts[i]))));
+			object =
+			    report_json_with(object, cfi_diag_name((enum cfi_diag_kind)i),
+				json_integer(report_json_count(frames->diag_counts[i])));
 	}
 	return object;
 }
@@ -184,9 +168,9 @@ static json_t *method_of(const struct insert_plan *plan)
 
 	for (int i = 0; obstacles && i < N_METHODS; i++) {
 		if (plan->obstacles[i] != OBSTACLE_NONE)
-			obstacles = report_json_kept(obstacles,
-			    json_object_set_new(obstacles, method_name((enum method)i),
-				json_string(obstacle_text(plan->obstacles[i]))));
+			obstacles =
+			    report_json_with(obstacles, method_name((enum method)i),
+				json_string(obstacle_text(plan->obstacles[i])));
 	}
 	return json_pack("{ss so sI}", "name", method_name(plan->method), "not_by",
 	    obstacles, "file_size", report_json_count(plan->file_size));
@@ -232,18 +216,14 @@ static json_t *gap_of(const void *context, size_t i)
 	    (int)refusal_needs(gap->why, report->input->arch));
 
 	if (object && more && more->section)
-		object = report_json_kept(object,
-		    json_object_set_new(object, "cfi", report_json_address(more->cfi)));
+		object = report_json_with(object, "cfi", report_json_address(more->cfi));
 	if (object && more && more->section && strcmp(more->section, ".eh_frame") != 0)
-		object = report_json_kept(object,
-		    json_object_set_new(object, "section", json_string(more->section)));
+		object = report_json_with(object, "section", json_string(more->section));
 	if (object && more && more->later)
-		object = report_json_kept(
-		    object, json_object_set_new(object, "with_format_3",
-				json_integer(report_json_count(more->later))));
+		object = report_json_with(object, "with_format_3",
+		    json_integer(report_json_count(more->later)));
 	if (object && more && more->rule)
-		object = report_json_kept(
-		    object, json_object_set_new(object, "rule", json_utf8(more->rule)));
+		object = report_json_with(object, "rule", json_utf8(more->rule));
 	return named(object, report, gap->fde_pc);
 }
 
@@ -317,8 +297,7 @@ static json_t *producers_of(const struct report_details *details)
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && i < details->n_producers; i++)
-		array = report_json_kept(array,
-		    json_array_append_new(array, json_utf8(details->producers[i])));
+		array = report_json_listed(array, json_utf8(details->producers[i]));
 	return array;
 }
 

@@ -12,12 +12,28 @@
 /* The number of digits makes a document that is read and written again the same. */
 #define JSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
 
-json_t *report_json_kept(json_t *whole, int status)
+/* Returns the array or object after an addition. */
+static json_t *json_kept(json_t *whole, int status)
 {
 	if (status == 0)
 		return whole;
 	json_decref(whole);
 	return NULL;
+}
+
+json_t *report_json_with(json_t *object, const char *name, json_t *value)
+{
+	return json_kept(object, json_object_set_new(object, name, value));
+}
+
+json_t *report_json_joined(json_t *object, json_t *more)
+{
+	return json_kept(object, json_object_update_new(object, more));
+}
+
+json_t *report_json_listed(json_t *array, json_t *entry)
+{
+	return json_kept(array, json_array_append_new(array, entry));
 }
 
 json_int_t report_json_count(uint64_t count)
@@ -60,11 +76,9 @@ json_t *report_json_named(json_t *object, const struct symbols *symbols, uint64_
 		return NULL;
 	}
 	if (object && name)
-		object = report_json_kept(
-		    object, json_object_set_new(object, "name", json_name(name)));
+		object = report_json_with(object, "name", json_name(name));
 	if (object && name && strcmp(name, symbol->name) != 0)
-		object = report_json_kept(object,
-		    json_object_set_new(object, "symbol", json_name(symbol->name)));
+		object = report_json_with(object, "symbol", json_name(symbol->name));
 	free(name);
 	return object;
 }

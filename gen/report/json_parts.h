@@ -12,8 +12,11 @@
 #include "gen/sources/symbols_read.h"
 #include "gen/report/json.h"
 
-/* Returns the array or object after an addition; NULL, which ends loops, when that failed. */
-json_t *report_json_kept(json_t *whole, int status);
+/* Add a member, the members of another object, or an entry, and return the whole; NULL, which ends loops, when one of both
+ * was, or memory ran out. All take both. */
+json_t *report_json_with(json_t *object, const char *name, json_t *value);
+json_t *report_json_joined(json_t *object, json_t *more);
+json_t *report_json_listed(json_t *array, json_t *entry);
 /* Returns a number of bytes or things. Damaged CFI can claim more than a JSON number holds: 63 bits then. */
 json_int_t report_json_count(uint64_t count);
 /* Returns an address as hexadecimal text, because JSON readers keep only 53 bits of a number. */

@@ -7,13 +7,12 @@ static json_t *left_of(const struct go_cfi *cfi)
 	json_t *list = json_array();
 
 	for (size_t i = 0; list && i < cfi->n_left; i++)
-		list = report_json_kept(
-		    list, json_array_append_new(
-			      list, json_pack("{so sI so ss}", "start",
-					report_json_address(cfi->left[i].start), "size",
-					report_json_count(cfi->left[i].size), "name",
-					json_utf8(cfi->left[i].name), "reason",
-					go_reason_text(cfi->left[i].why))));
+		list = report_json_listed(
+		    list, json_pack("{so sI so ss}", "start",
+			      report_json_address(cfi->left[i].start), "size",
+			      report_json_count(cfi->left[i].size), "name",
+			      json_utf8(cfi->left[i].name), "reason",
+			      go_reason_text(cfi->left[i].why)));
 	return list;
 }
 
@@ -24,11 +23,9 @@ static json_t *go_of(const struct report *report, json_t *object)
 
 	if (!go->section)
 		return object;
-	return report_json_kept(
-	    object, json_object_update_new(object,
-			json_pack("{sI sI so}", "size", report_json_count(go->size),
-			    "in_table", report_json_count(go->cfi.n_funcs),
-			    "without_rows", left_of(&go->cfi))));
+	return report_json_joined(object,
+	    json_pack("{sI sI so}", "size", report_json_count(go->size), "in_table",
+		report_json_count(go->cfi.n_funcs), "without_rows", left_of(&go->cfi)));
 }
 
 static json_t *debug_of(const struct report *report, json_t *object)
@@ -36,15 +33,13 @@ static json_t *debug_of(const struct report *report, json_t *object)
 	const struct cfi_sources *sources = &report->input->sources;
 	const struct cfi_count *count = &report->input->counts[SOURCE_DEBUG_FRAME];
 
-	object = report_json_kept(
-	    object, json_object_update_new(object,
-			json_pack("{sI sI sI}", "size",
-			    report_json_count(sources->list[SOURCE_DEBUG_FRAME].size),
-			    "cies", report_json_count(count->n_cies), "fdes",
-			    report_json_count(count->n_fdes))));
+	object = report_json_joined(
+	    object, json_pack("{sI sI sI}", "size",
+			report_json_count(sources->list[SOURCE_DEBUG_FRAME].size), "cies",
+			report_json_count(count->n_cies), "fdes",
+			report_json_count(count->n_fdes)));
 	if (object && sources->debug_path)
-		object = report_json_kept(object,
-		    json_object_set_new(object, "file", json_utf8(sources->debug_path)));
+		object = report_json_with(object, "file", json_utf8(sources->debug_path));
 	return object;
 }
 
@@ -62,8 +57,7 @@ static json_t *source_of(const struct report *report, enum source source)
 	if (object && source == SOURCE_DEBUG_FRAME)
 		object = debug_of(report, object);
 	if (object && left_out->kind)
-		object = report_json_kept(object,
-		    json_object_set_new(object, "left_out", json_utf8(left_out->text)));
+		object = report_json_with(object, "left_out", json_utf8(left_out->text));
 	return object;
 }
 
@@ -84,9 +78,8 @@ static json_t *sources_of(const struct report *report)
 	for (int i = 0; object && i < N_SOURCES; i++) {
 		if (!source_is_there(report, (enum source)i))
 			continue;
-		object = report_json_kept(
-		    object, json_object_set_new(object, source_name((enum source)i),
-				source_of(report, (enum source)i)));
+		object = report_json_with(object, source_name((enum source)i),
+		    source_of(report, (enum source)i));
 	}
 	return object;
 }
@@ -183,8 +176,7 @@ static json_t *agree_go_of(const struct report *report)
 	json_t *list = json_array();
 
 	for (size_t i = 0; list && i < agree->n_told; i++)
-		list = report_json_kept(
-		    list, json_array_append_new(list, told_at(report, &agree->told[i])));
+		list = report_json_listed(list, told_at(report, &agree->told[i]));
 	return json_pack("{sI sI sI s{sI sI} s{sI sI} so}", "bytes",
 	    report_json_count(agree->bytes), "different_bytes",
 	    report_json_count(agree->kinds[CFI_DEBUG_DIFF_DIFFER].bytes),
