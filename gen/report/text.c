@@ -252,9 +252,8 @@ static void report_refusals(const struct report *report, FILE *out)
 		    report->details.later, num_s(report->details.later));
 }
 
-/* Prints the name of the function, where there is one, and the end of the line. A
- * demangled name may hold control characters that the name in the file does not. */
-static void report_name(const struct report *report, uint64_t pc, FILE *out)
+/* A demangled name may hold control characters that the name in the file does not. */
+void report_name(const struct report *report, uint64_t pc, FILE *out)
 {
 	char *name = symbols_readable(report_symbols(report), pc);
 

@@ -33,6 +33,9 @@ void report_method(const struct insert_plan *plan, const char *indent, FILE *out
  * signature that no longer holds, the price of the method. */
 void report_damage(const struct report *report, FILE *out);
 
+/* Prints the name of the function at pc, where there is one, and the end of the line. */
+void report_name(const struct report *report, uint64_t pc, FILE *out);
+
 /* Prints a line for .debug_frame without its end, what each source gave, and each function that does not
  * have its rows from .eh_frame: nothing without .debug_frame. */
 void report_source_sizes(const struct report *report, FILE *out);

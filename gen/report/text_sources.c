@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources of rows, as text. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/num.h"
 #include "base/plain.h"
@@ -131,18 +130,12 @@ void report_source_pieces(const struct report *report, FILE *out)
 
 	for (size_t i = 0; i < coverage->n_pieces; i++) {
 		const struct coverage_piece *piece = &coverage->pieces[i];
-		char start[OBJECT_WHERE], *name;
+		char start[OBJECT_WHERE];
 
 		fprintf(out, "    by %s: %s, %" PRIu64 " byte%s",
 		    source_name(piece->source), object_where(image, piece->start, start),
 		    piece->end - piece->start, num_s(piece->end - piece->start));
-		name = symbols_readable(report_symbols(report), piece->start);
-		if (name) {
-			fputc(' ', out);
-			plain_print(name, out);
-		}
-		fputc('\n', out);
-		free(name);
+		report_name(report, piece->start, out);
 	}
 	for (int i = 0; i < N_SOURCES; i++)
 		report_told(&report->agree[i], out);
