@@ -10,7 +10,6 @@
 
 #include "base/plain.h"
 #include "config.h"
-#include "gen/report/libraries.h"
 
 /* Returns the status that the caller sees. */
 static enum eh2sframe_status api_status(enum err_kind kind)

@@ -6,7 +6,6 @@
 #include "gen/lib/api.h"
 
 #include "base/stream.h"
-#include "gen/report/inspect.h"
 #include "gen/verify/lint.h"
 
 static bool api_print(

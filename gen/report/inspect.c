@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks at the section that a file has: dump, verify and lint. */
-#include "gen/report/inspect.h"
+#include "gen/report/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "base/num.h"
 #include "gen/report/check_code.h"
 #include "gen/report/eh_frame.h"
-#include "gen/report/text.h"
 #include "gen/verify/lint.h"
 #include "gen/elf/object/object.h"
 #include "gen/verify/prove.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Asks each library for its version. */
-#include "gen/report/libraries.h"
+#include "gen/report/text.h"
 
 #include <stdio.h>
 

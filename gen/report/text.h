@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of a run, in words for people. */
+/* Findings of a run, and answers about a section that a file has, in words for people. */
 #ifndef GEN_REPORT_TEXT_H
 #define GEN_REPORT_TEXT_H
 
@@ -41,5 +41,25 @@ void report_name(const struct report *report, uint64_t pc, FILE *out);
 void report_source_sizes(const struct report *report, FILE *out);
 void report_sources(const struct report *report, FILE *out);
 void report_source_pieces(const struct report *report, FILE *out);
+
+/* dump: the section as text. ERR_NOTHING without one. */
+ATTR_MUST_CHECK bool report_dump(const struct image *image, FILE *out, struct err *err);
+
+/* verify: differences between the section and the CFI of cfi_image, which may be the
+ * same, one per line, then a summary; ERR_PROOF when there are any. */
+ATTR_MUST_CHECK bool report_verify(const struct image *image,
+    const struct image *cfi_image, const struct options *options, FILE *out,
+    struct err *err);
+
+/* lint: broken rules of the reader of that name, one per line, then a summary. "all" is
+ * each reader that the section is meant for. ERR_MALFORMED when a rule is broken. */
+ATTR_MUST_CHECK bool report_lint(const struct image *image, const char *reader,
+    const struct options *options, FILE *out, struct err *err);
+
+/*
+ * Writes "NAME VERSION, NAME VERSION" of the libraries that the engine uses, as snprintf does, in the order of the alphabet.
+ * Versions are those that run, and libelf's, which does not tell, is the one of the build.
+ */
+size_t report_libraries(char *text, size_t size);
 
 #endif
