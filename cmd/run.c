@@ -20,7 +20,6 @@
 #include "base/program/print.h"
 #include "base/program/temporary.h"
 #include "cmd/report/gate.h"
-#include "cmd/run_internal.h"
 
 /* A device or pipe cannot appear whole or not at all, and nothing could be proven there. */
 static int run_refuse_stdout(const char *out)

@@ -8,7 +8,7 @@
 
 #include "base/program/fail.h"
 #include "base/program/print.h"
-#include "cmd/run_internal.h"
+#include "cmd/run.h"
 
 /* As many as Linux follows. */
 enum { LINKS_MAX = 40 };

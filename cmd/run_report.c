@@ -6,7 +6,7 @@
 #include "base/program/print.h"
 #include "cmd/report/file_table.h"
 #include "cmd/report/gate.h"
-#include "cmd/run_internal.h"
+#include "cmd/run.h"
 
 /* Destinations of results. */
 struct run_output {

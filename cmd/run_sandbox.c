@@ -7,7 +7,7 @@
 
 #include "base/program/print.h"
 #include "base/sandbox/sandbox.h"
-#include "cmd/run_internal.h"
+#include "cmd/run.h"
 
 /* Allows a file that is written to, or made beside a name that is there. NULL and "-" are standard output. */
 static bool run_allow_output(

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/run_internal.h"
+#include "cmd/run.h"
 #include "base/sandbox/sandbox.h"
 
 static const char *version_with(bool has)
