@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Constant arithmetic, which needs no machine. */
-#include "cfi/fold.h"
-
 #include "cfi/opcodes.h"
+#include "cfi/value.h"
 
 bool cfi_fold(uint8_t op, uint64_t a, uint64_t b, uint64_t *out)
 {

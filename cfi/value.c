@@ -2,7 +2,6 @@
 /* Arithmetic with symbolic values. */
 #include "cfi/value.h"
 
-#include "cfi/fold.h"
 #include "cfi/opcodes.h"
 
 void cfi_value_add(struct cfi_value *v, uint64_t c)

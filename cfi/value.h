@@ -44,4 +44,12 @@ void cfi_value_deref(struct cfi_value *v, uint8_t size, uint8_t addr_size);
 /* Replaces a by the result of a binary operation (DW_OP_*) on a and b. */
 void cfi_value_binary(struct cfi_value *a, const struct cfi_value *b, uint8_t op);
 
+/*
+ * a op b for the two-operand operation op of constants (DWARF 5, 2.5.1.4), modulo 2^64; division and
+ * comparisons are signed. False for other operations, and where readers differ: division by zero, shifts
+ * by 64 or more, and a remainder of negative operands (unsigned in libgcc, signed in
+ * libunwind).
+ */
+bool cfi_fold(uint8_t op, uint64_t a, uint64_t b, uint64_t *out);
+
 #endif
