@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides which rows of the code are safe to write. */
-#include "gen/check/repair.h"
-
 #include "gen/check/judge.h"
+#include "gen/check/unit.h"
 
 /* Ways in which a row finds a value: a bit for each column and way. */
 enum {

@@ -7,7 +7,6 @@
 
 #include "base/search.h"
 #include "base/vec.h"
-#include "gen/check/repair.h"
 
 bool validate_worker_init(struct validate_worker *worker, const struct image *image,
     const struct cfi_input *input, const struct validate_callees *callees,

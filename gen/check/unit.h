@@ -193,4 +193,9 @@ bool validate_seed_at(void *context, uint64_t pc, struct code_state *state);
 /* code_host.contradicts: the row at pc. */
 bool validate_contradicts_at(void *context, uint64_t pc, const struct code_state *state);
 
+/* Makes the row that the code itself gives at the place, to be written in place of one that it contradicts. False: it is
+ * not known, or is of a kind that no test has stepped. */
+bool validate_repair(
+    struct validate_worker *worker, const struct code_place *place, struct cfi_row *row);
+
 #endif
