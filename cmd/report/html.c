@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/report/page.h"
+#include "cmd/report/report.h"
 
 /* Gaps, faults and the like, over all files. A browser reads this much in a moment. */
 enum { HTML_ENTRIES = 20000 };

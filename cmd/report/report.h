@@ -131,6 +131,8 @@ void report_write_tail(size_t n_files, FILE *out);
 ATTR_MUST_CHECK bool report_write_all(
     const struct report_document *report, report_put_fn *put, FILE *out);
 
+/* Lines of the page before and after the data, which base/page/embed.py makes from the files in page/. */
+extern const char *const report_page_head[], *const report_page_tail[];
 /* Writes the page. False: memory ran out. */
 ATTR_MUST_CHECK bool report_html_page(struct report_document *report, FILE *out);
 
