@@ -38,7 +38,7 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 }
 
 /* Takes all relocations, because the records have not been read yet that tell which ones are for starts. */
-bool object_link_add(struct object_links *links, const struct object_reloc *reloc,
+static bool link_add(struct object_links *links, const struct object_reloc *reloc,
     uint64_t base, struct err *err)
 {
 	if (!vec_reserve(&links->list, &links->cap, links->n + 1))
@@ -52,25 +52,20 @@ bool object_link_add(struct object_links *links, const struct object_reloc *relo
 	return true;
 }
 
-/* Relocates one section, of which object->cfi has a copy at base. */
-static bool cfi_relocate(
-    struct image *image, size_t section, uint64_t base, struct err *err)
+bool object_relocate(const struct object_relocs *relocs, uint8_t *data, uint64_t addr,
+    uint64_t base, struct object_links *links, struct err *err)
 {
-	struct object *object = image->object;
-	struct object_relocs relocs;
 	struct object_reloc reloc;
 
-	if (!object_relocs_open(image, section, &relocs, err))
-		return false;
-	for (uint64_t i = 0; i < relocs.n; i++) {
-		if (!object_relocs_read(&relocs, i, &reloc, err))
+	for (uint64_t i = 0; i < relocs->n; i++) {
+		if (!object_relocs_read(relocs, i, &reloc, err))
 			return false;
 		/* No link either: the code that the relocation led to is gone. */
 		if (reloc.kind->width == 0)
 			continue;
-		if (!object_reloc_apply(&relocs, &reloc, object->cfi + base,
-			object->cfi_addr + base + reloc.off, err) ||
-		    !object_link_add(&object->links, &reloc, base, err))
+		if (!object_reloc_apply(
+			relocs, &reloc, data + base, addr + base + reloc.off, err) ||
+		    !link_add(links, &reloc, base, err))
 			return false;
 	}
 	return true;
@@ -122,6 +117,7 @@ bool object_cfi_open(struct image *image, struct err *err)
 bool object_cfi_read(struct image *image, struct err *err)
 {
 	struct object *object = image->object;
+	struct object_relocs relocs;
 	uint64_t base = 0;
 
 	for (size_t i = 1; object->cfi_size && i < image->n_sections; i++) {
@@ -131,7 +127,9 @@ bool object_cfi_read(struct image *image, struct err *err)
 			continue;
 		base = (base + CFI_ALIGN - 1) & ~(uint64_t)(CFI_ALIGN - 1);
 		memcpy(object->cfi + base, section->data, (size_t)section->hdr.sh_size);
-		if (!cfi_relocate(image, i, base, err))
+		if (!object_relocs_open(image, i, &relocs, err) ||
+		    !object_relocate(&relocs, object->cfi, object->cfi_addr, base,
+			&object->links, err))
 			return false;
 		base += section->hdr.sh_size;
 	}

@@ -12,22 +12,11 @@ static bool debug_relocate(
 {
 	struct object_debug *debug = &image->object->debug;
 	struct object_relocs relocs;
-	struct object_reloc reloc;
 
 	if (!object_relocs_open(image, section, &relocs, err))
 		return false;
 	relocs.size = size;
-	for (uint64_t i = 0; i < relocs.n; i++) {
-		if (!object_relocs_read(&relocs, i, &reloc, err))
-			return false;
-		if (reloc.kind->width == 0)
-			continue;
-		if (!object_reloc_apply(
-			&relocs, &reloc, debug->data + base, base + reloc.off, err) ||
-		    !object_link_add(&debug->links, &reloc, base, err))
-			return false;
-	}
-	return true;
+	return object_relocate(&relocs, debug->data, 0, base, &debug->links, err);
 }
 
 static bool debug_copy(struct image *image, struct err *err)

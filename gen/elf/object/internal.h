@@ -82,9 +82,9 @@ ATTR_MUST_CHECK bool object_tables_find(struct image *image, struct err *err);
 /* Allocates memory for all .eh_frame sections; then reads their bytes, with relocations applied. */
 ATTR_MUST_CHECK bool object_cfi_open(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_cfi_read(struct image *image, struct err *err);
-/* Puts a relocation into a list; base is where the copy of its section begins. */
-ATTR_MUST_CHECK bool object_link_add(struct object_links *links,
-    const struct object_reloc *reloc, uint64_t base, struct err *err);
+/* Applies all relocations of a section to its copy, at base of data, whose first byte is at addr, and lists them. */
+ATTR_MUST_CHECK bool object_relocate(const struct object_relocs *relocs, uint8_t *data,
+    uint64_t addr, uint64_t base, struct object_links *links, struct err *err);
 /* Sorts the list. ERR_MALFORMED when two are for one place. */
 ATTR_MUST_CHECK bool object_links_sort(struct object_links *links, struct err *err);
 /* Reads all .debug_frame sections. Their faults are kept in object->debug.err. */
