@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gen/arch/arch.h"
 #include "base/num.h"
 #include "base/rd.h"
 #include "cfi/pointer.h"
@@ -451,12 +450,6 @@ bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t
 	*size = (size_t)phdr->p_filesz;
 	*addr = phdr->p_vaddr;
 	return sframe_is_what_is_loaded(image, *data, *size, *addr, err);
-}
-
-bool image_reloc_is_tls(const struct image *image, uint32_t type)
-{
-	return arch_reloc_is_tls(
-	    arch_find(image->ehdr.e_machine, image->big_endian), type);
 }
 
 uint64_t image_first_code(const struct image *image)

@@ -192,9 +192,6 @@ ATTR_MUST_CHECK bool image_relr_each(const struct image *image,
     const struct image_section *section, bool (*note)(void *context, uint64_t addr),
     void *context);
 
-/* True if a dynamic relocation of this type is of thread-local storage. */
-bool image_reloc_is_tls(const struct image *image, uint32_t type);
-
 /* True if a section is an SFrame section: by type, or by name (binutils 2.40 gives no
  * type). */
 bool image_is_sframe(const struct image_section *section);

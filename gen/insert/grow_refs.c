@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/rd.h"
+#include "gen/arch/arch.h"
 
 /* Not in all elf.h: what packs relocations, or has addends in the data. */
 enum {
@@ -234,16 +235,17 @@ struct block {
 /* Without a symbol the addend is the address, but of thread-local storage it is an offset. */
 static bool check_rela(const struct image_section *section, const struct block *block)
 {
+	const struct image *image = block->image;
+	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
 	struct rd rd;
 
-	rd_init(
-	    &rd, section->data, (size_t)section->hdr.sh_size, block->image->big_endian);
+	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
 	for (uint64_t at = 0; at + RELA_SIZE <= section->hdr.sh_size; at += RELA_SIZE) {
 		uint64_t place = rd_u64(&rd), info = rd_u64(&rd), addend = rd_u64(&rd);
 
 		if (place - block->start < block->size ||
 		    (!(info >> 32) && addend - block->start < block->size &&
-			!image_reloc_is_tls(block->image, (uint32_t)info)))
+			!arch_reloc_is_tls(arch, (uint32_t)info)))
 			return false;
 	}
 	return true;
