@@ -99,10 +99,8 @@ static bool is_static(const struct image *image)
 {
 	uint64_t value;
 
-	for (size_t i = 0; i < image->n_phdrs; i++)
-		if (image->phdrs[i].p_type == PT_INTERP)
-			return false;
-	if (image_dynamic(image, DT_NEEDED, &value) ||
+	if (image_segment_find(image, PT_INTERP) ||
+	    image_dynamic(image, DT_NEEDED, &value) ||
 	    image_dynamic(image, DT_SONAME, &value))
 		return false;
 	return image->ehdr.e_type == ET_EXEC ||
