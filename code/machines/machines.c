@@ -43,13 +43,6 @@ bool code_insn_ends(const struct code_insn *insn)
 	       insn->control == CODE_RETURNS || insn->control == CODE_STOPS;
 }
 
-void code_insn_execute(
-    enum code_machine machine, const uint8_t *code, struct code_insn *insn)
-{
-	if (machine == CODE_S390X)
-		code_s390x_execute(code, insn);
-}
-
 const struct code_abi *code_abi(enum code_machine machine)
 {
 	static const struct code_abi abis[] = {

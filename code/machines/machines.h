@@ -26,9 +26,6 @@ bool code_insn_aarch64(
 bool code_insn_s390x(
     const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn);
 
-/* As code_insn_execute. */
-void code_s390x_execute(const uint8_t *code, struct code_insn *insn);
-
 /* Appends a new effect to insn, of 8 bytes and without base and index. */
 static inline struct code_effect *code_effect_add(
     struct code_insn *insn, enum code_effect_kind kind, uint8_t dst)

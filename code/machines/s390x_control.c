@@ -233,11 +233,13 @@ static void s390x_execute(const struct s390x_fields *fields, struct code_insn *i
 	insn->target = addr;
 }
 
-void code_s390x_execute(const uint8_t *code, struct code_insn *insn)
+void code_insn_execute(
+    enum code_machine machine, const uint8_t *code, struct code_insn *insn)
 {
 	struct s390x_fields target;
 
-	if (code_s390x_fields(code, CODE_EXECUTED_BYTES, insn->target, &target))
+	if (machine == CODE_S390X &&
+	    code_s390x_fields(code, CODE_EXECUTED_BYTES, insn->target, &target))
 		s390x_executed(&target, insn);
 }
 
