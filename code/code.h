@@ -22,8 +22,8 @@ enum code_machine {
 /* Which of the machines this build can decode. */
 bool code_can_decode(enum code_machine machine);
 
-/* The version of Zydis that runs, 16 bits each for major, minor, patch and build. 0 without it. */
-uint64_t code_zydis_version(void);
+/* The version of Zydis that runs, 16 bits each for major, minor, patch and build; for builds with it. */
+uint64_t code_x86_64_version(void);
 
 /* Kinds of executable bytes. */
 enum code_kind {

@@ -9,15 +9,6 @@ bool code_can_decode(enum code_machine machine)
 	return machine != CODE_X86_64 || EH2SFRAME_ZYDIS;
 }
 
-uint64_t code_zydis_version(void)
-{
-#if EH2SFRAME_ZYDIS
-	return code_x86_64_version();
-#else
-	return 0;
-#endif
-}
-
 bool code_insn_read(enum code_machine machine, const uint8_t *code, uint64_t size,
     uint64_t pc, struct code_insn *insn)
 {

@@ -8,9 +8,6 @@
 #include "code/code.h"
 #include "code/insn.h"
 
-/* As ZydisGetVersion. */
-uint64_t code_x86_64_version(void);
-
 /* Clears the instruction but for the array of effects, because most instructions have one or two. */
 static inline void code_insn_clear(struct code_insn *insn)
 {

@@ -18,13 +18,14 @@
 size_t report_libraries(char *text, size_t size)
 {
 	char zydis[64] = "", zstd[64] = "";
-	const unsigned long long decoder = code_zydis_version();
 	int length;
 
-	/* 16 bits each: major, minor, patch, build. */
-	if (decoder)
-		snprintf(zydis, sizeof(zydis), ", Zydis %llu.%llu.%llu", decoder >> 48,
-		    decoder >> 32 & 0xffff, decoder >> 16 & 0xffff);
+#if EH2SFRAME_ZYDIS
+	const unsigned long long decoder = code_x86_64_version();
+
+	snprintf(zydis, sizeof(zydis), ", Zydis %llu.%llu.%llu", decoder >> 48,
+	    decoder >> 32 & 0xffff, decoder >> 16 & 0xffff);
+#endif
 #if EH2SFRAME_ZSTD
 	snprintf(zstd, sizeof(zstd), ", zstd %s", ZSTD_versionString());
 #endif
