@@ -135,7 +135,6 @@ struct code_abi {
 	int16_t sp_off;	     /* at a function's entry, SP = CFA + sp_off */
 	int16_t sp_exit_off; /* just after its return, SP = CFA + sp_exit_off */
 	uint32_t clobbered;  /* a bit for each register that a call need not preserve */
-	uint16_t red_zone;   /* bytes below SP that only calls overwrite */
 	/* Numbers of system calls of Linux that give a signal's context back, so that control never comes back. */
 	uint8_t sigreturn[2];
 };

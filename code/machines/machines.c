@@ -45,7 +45,6 @@ const struct code_abi *code_abi(enum code_machine machine)
 		.ra_off = -8,
 		.sp_off = -8,
 		.clobbered = 0x0f37,
-		.red_zone = 128,
 		.sigreturn = {15}},
 	    /* AAPCS64: x19 to x29 and SP are preserved. PLT0 begins with "stp x16, x30, [sp, #-16]!". */
 	    [CODE_AARCH64] = {.n_regs = 32,

@@ -263,7 +263,6 @@ static bool put_func(struct maker *maker, const struct go_func *func, struct err
 		cfi_end_record(wr, at);
 	}
 	maker->cfi->n_funcs++;
-	maker->cfi->n_top += which == CIE_TOP;
 	if (wr->failed || (which == CIE_LEFT && !leave_out(maker, func, why)))
 		return err_set_nomem(err);
 	/* The distance from an FDE to its CIE, and an index of rows, have 32 bits. */

@@ -28,7 +28,6 @@ struct go_cfi {
 	struct go_left *left; /* owned; ascending */
 	size_t n_left, cap_left;
 	size_t n_funcs; /* with records */
-	size_t n_top;	/* of those, outermost ones */
 };
 
 /* True if this build can make rows for the machine. */

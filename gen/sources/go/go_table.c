@@ -15,13 +15,12 @@ enum { GO_POINTER = 8 };
 static const struct {
 	uint32_t magic;
 	enum go_version version;
-	bool has_text;	     /* the header has the address of the text */
-	uint8_t entry_bytes; /* of an address in the list of functions */
-	uint8_t flags_at;    /* in a function's record */
+	bool has_text;	  /* the header has the address of the text */
+	uint8_t flags_at; /* in a function's record */
 } versions[] = {
-    {0xfffffffa, GO_1_16, false, 8, 41},
-    {0xfffffff0, GO_1_18, true, 4, 37},
-    {0xfffffff1, GO_1_20, true, 4, 41},
+    {0xfffffffa, GO_1_16, false, 41},
+    {0xfffffff0, GO_1_18, true, 37},
+    {0xfffffff1, GO_1_20, true, 41},
 };
 
 enum { N_VERSIONS = sizeof(versions) / sizeof(versions[0]) };
