@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* For qsort: the order of elements by their first member, a uint64_t. */
@@ -25,6 +26,30 @@ static inline int search_order_pairs(const void *a, const void *b)
 
 	return first ? first
 		     : search_order((const uint64_t *)a + 1, (const uint64_t *)b + 1);
+}
+
+/*
+ * Sorts n elements of size bytes that begin with a start and the end behind it, uint64_t both, and joins those that touch.
+ * Returns how many are left.
+ */
+static inline size_t search_join(void *list, size_t size, size_t n)
+{
+	uint64_t *last = NULL;
+	size_t kept = 0;
+
+	if (n)
+		qsort(list, n, size, search_order);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *one = (void *)((char *)list + i * size);
+
+		if (!last || one[0] > last[1]) {
+			last = (void *)((char *)list + kept++ * size);
+			memmove(last, one, size);
+		} else if (one[1] > last[1]) {
+			last[1] = one[1];
+		}
+	}
+	return kept;
 }
 
 /*

@@ -42,25 +42,6 @@ bool policy_section_excluded(const struct policy *policy, uint64_t pc)
 	return any;
 }
 
-/* Sections of a damaged file overlap. Areas that do are joined, so that one search tells. */
-static void policy_join(struct policy_areas *areas)
-{
-	size_t n = 0;
-
-	qsort(areas->list, areas->n, sizeof(*areas->list), search_order);
-	for (size_t i = 0; i < areas->n; i++) {
-		const struct policy_area *area = &areas->list[i];
-
-		if (n && area->start <= areas->list[n - 1].end) {
-			if (area->end > areas->list[n - 1].end)
-				areas->list[n - 1].end = area->end;
-		} else {
-			areas->list[n++] = *area;
-		}
-	}
-	areas->n = n;
-}
-
 static bool policy_find_areas(
     const struct image *image, const char *glob, struct policy_areas *areas)
 {
@@ -76,7 +57,8 @@ static bool policy_find_areas(
 		    fnmatch(glob, image->sections[i].name, 0) == 0)
 			areas->list[areas->n++] = area;
 	}
-	policy_join(areas);
+	/* Sections of a damaged file overlap. Areas that do are joined, so that one search tells. */
+	areas->n = search_join(areas->list, sizeof(*areas->list), areas->n);
 	return true;
 }
 

@@ -257,23 +257,6 @@ struct code_areas {
 	size_t n;
 };
 
-/* Sorts n areas and joins those that touch. */
-static void code_areas_join(struct code_areas *areas, size_t n)
-{
-	areas->n = 0;
-	if (n)
-		qsort(areas->list, n, sizeof(*areas->list), search_order);
-	for (size_t i = 0; i < n; i++) {
-		struct code_area *last = areas->n ? &areas->list[areas->n - 1] : NULL;
-		const struct code_area area = areas->list[i];
-
-		if (!last || area.start > last->end)
-			areas->list[areas->n++] = area;
-		else if (area.end > last->end)
-			last->end = area.end;
-	}
-}
-
 /* True if one of the areas has code of the FDE. */
 static bool code_areas_touch(const struct code_areas *areas, const struct cfi_fde *fde)
 {
@@ -299,7 +282,7 @@ static bool settle_go(struct cfi_frames *frames, struct err *err)
 			areas.list[n++] =
 			    (struct code_area){fde->pc, fde->pc + fde->range};
 	}
-	code_areas_join(&areas, n);
+	areas.n = search_join(areas.list, sizeof(*areas.list), n);
 	n = 0;
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];

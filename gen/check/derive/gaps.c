@@ -94,8 +94,6 @@ static void gaps_order(struct derive_gaps *gaps)
 /* Finds the code of PLT sections; ascending, disjoint. */
 static bool gaps_plts(const struct image *image, struct cfi_ranges *plts)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 		const GElf_Shdr *hdr = &section->hdr;
@@ -108,18 +106,7 @@ static bool gaps_plts(const struct image *image, struct cfi_ranges *plts)
 		plts->list[plts->n++] = (struct cfi_range){
 		    .start = hdr->sh_addr, .end = hdr->sh_addr + hdr->sh_size};
 	}
-	if (plts->n)
-		qsort(plts->list, plts->n, sizeof(*plts->list), search_order);
-	for (size_t i = 0; i < plts->n; i++) {
-		const struct cfi_range plt = plts->list[i];
-		struct cfi_range *last = n ? &plts->list[n - 1] : NULL;
-
-		if (!last || plt.start > last->end)
-			plts->list[n++] = plt;
-		else if (plt.end > last->end)
-			last->end = plt.end;
-	}
-	plts->n = n;
+	plts->n = search_join(plts->list, sizeof(*plts->list), plts->n);
 	return true;
 }
 
