@@ -41,16 +41,6 @@ static json_t *report_percent(const struct report_code *code, bool executable)
 	return share.whole ? json_real(percent_of(share.part, share.whole)) : json_null();
 }
 
-/* "; 99.00% of code with CFI and 98.00% of all executable code covered". */
-static void report_print_shares(const struct report_code *code, FILE *out)
-{
-	char of_cfi[PERCENT_SIZE], of_all[PERCENT_SIZE];
-
-	fprintf(out, "%s of code with CFI and %s of all executable code covered",
-	    report_code_percent(code, false, of_cfi),
-	    report_code_percent(code, true, of_all));
-}
-
 static json_t *report_code_object(const struct report_code *code)
 {
 	json_t *object = json_pack("{sI sI sI sI so sI so}", "with_cfi", code->with_cfi,
@@ -222,6 +212,7 @@ void report_print_summary(
     const struct report_document *report, const char *done, FILE *out)
 {
 	const struct report_sums *sums = &report->sums;
+	char of_cfi[PERCENT_SIZE], of_all[PERCENT_SIZE];
 
 	report_print_done(sums, done, out);
 	fprintf(out, ", %" JSON_INTEGER_FORMAT " skipped", sums->skipped);
@@ -232,10 +223,11 @@ void report_print_summary(
 	if (report->apart.excluded)
 		fprintf(
 		    out, ", %" JSON_INTEGER_FORMAT " excluded", report->apart.excluded);
-	if (sums->counted) {
-		fputs("; ", out);
-		report_print_shares(&sums->code, out);
-		fprintf(out, ", %" JSON_INTEGER_FORMAT " bytes .sframe", sums->sframe);
-	}
+	if (sums->counted)
+		fprintf(out,
+		    "; %s of code with CFI and %s of all executable code covered, "
+		    "%" JSON_INTEGER_FORMAT " bytes .sframe",
+		    report_code_percent(&sums->code, false, of_cfi),
+		    report_code_percent(&sums->code, true, of_all), sums->sframe);
 	putc('\n', out);
 }
