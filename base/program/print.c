@@ -203,9 +203,9 @@ bool print_close(struct print_out *out, bool ok, struct eh2sframe_error *error)
 	return ok;
 }
 
-static void print_end_errno(struct eh2sframe_error *error)
+static bool print_end_errno(struct eh2sframe_error *error)
 {
-	cmd_fail_errno(error, "cannot write to standard output");
+	return cmd_fail_errno(error, "cannot write to standard output");
 }
 
 bool print_can(struct eh2sframe_error *error)
@@ -215,8 +215,7 @@ bool print_can(struct eh2sframe_error *error)
 	if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
 		return true;
 	errno = EBADF;
-	print_end_errno(error);
-	return false;
+	return print_end_errno(error);
 }
 
 bool print_end(struct eh2sframe_error *error)
@@ -228,6 +227,5 @@ bool print_end(struct eh2sframe_error *error)
 	if (!failed || told)
 		return true;
 	told = true;
-	print_end_errno(error);
-	return false;
+	return print_end_errno(error);
 }
