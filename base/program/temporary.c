@@ -57,24 +57,26 @@ static void temporary_on_signal(int sig)
 	raise(sig);
 }
 
-/* Leave signals that the caller ignores or handles. */
+/* Sets an action for signals, but leaves those that the caller ignores or handles; a sanitizer handles faults. */
+static void temporary_handle(const int *signals, size_t n, struct sigaction *action)
+{
+	struct sigaction old;
+
+	sigemptyset(&action->sa_mask);
+	for (size_t i = 0; i < n; i++)
+		if (sigaction(signals[i], NULL, &old) == 0 &&
+		    !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+			sigaction(signals[i], action, NULL);
+}
+
 static void temporary_handle_signals(void)
 {
 	static atomic_flag done = ATOMIC_FLAG_INIT;
 	struct sigaction action = {
 	    .sa_handler = temporary_on_signal, .sa_flags = (int)SA_RESETHAND};
 
-	if (atomic_flag_test_and_set(&done))
-		return;
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < TEMPORARY_N_SIGNALS; i++) {
-		int number = temporary_signals[i];
-		struct sigaction old;
-
-		if (sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-		    old.sa_handler == SIG_DFL)
-			sigaction(number, &action, NULL);
-	}
+	if (!atomic_flag_test_and_set(&done))
+		temporary_handle(temporary_signals, TEMPORARY_N_SIGNALS, &action);
 }
 
 static void temporary_enter(const char *path)
@@ -110,7 +112,9 @@ void temporary_note(void *context, const char *path, bool exists)
 
 /* Stack for the handler of a fault, which may be an overflow of the main one. */
 enum { FAULT_STACK = 64 << 10, FAULT_NEAR = 1 << 20 };
-static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+enum { N_FAULT_SIGNALS = 5 };
+static const int fault_signals[N_FAULT_SIGNALS] = {
+    SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct {
 	uintptr_t stack_end, stack_size; /* of the main thread; the end is the top */
 	atomic_bool converted;
@@ -154,36 +158,24 @@ static void fault_on_signal(int sig, siginfo_t *info, void *context)
 	_exit(atomic_load(&fault.converted) ? PRINT_NOT_TOLD : status);
 }
 
-static void fault_set(void)
-{
-	for (size_t i = 0; i < sizeof(fault_signals) / sizeof(fault_signals[0]); i++) {
-		struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
-
-		sigemptyset(&action.sa_mask);
-		action.sa_sigaction = fault_on_signal;
-		/* A sanitizer handles them, too. */
-		if (sigaction(fault_signals[i], NULL, &old) == 0 &&
-		    !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
-			sigaction(fault_signals[i], &action, NULL);
-	}
-}
-
 void temporary_handle_faults(void)
 {
 	static char stack[FAULT_STACK];
 	const stack_t other = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	struct sigaction action = {
+	    .sa_sigaction = fault_on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_STACK, &limit) != 0 || sigaltstack(&other, NULL) != 0)
 		return;
 	fault.stack_end = (uintptr_t)__builtin_frame_address(0) + FAULT_NEAR;
 	fault.stack_size = limit.rlim_cur;
-	fault_set();
+	temporary_handle(fault_signals, N_FAULT_SIGNALS, &action);
 }
 
 void temporary_leave_faults(void)
 {
-	for (size_t i = 0; i < sizeof(fault_signals) / sizeof(fault_signals[0]); i++) {
+	for (size_t i = 0; i < N_FAULT_SIGNALS; i++) {
 		struct sigaction old;
 
 		if (sigaction(fault_signals[i], NULL, &old) == 0 &&
