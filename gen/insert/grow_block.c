@@ -310,11 +310,6 @@ bool insert_grow_moves(
 	return false;
 }
 
-static bool block_meets(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
-{
-	return a < b_end && b < a_end;
-}
-
 uint64_t insert_grow_kept(const struct insert_grow *grow, const GElf_Phdr *phdr)
 {
 	for (size_t i = 0; phdr->p_type == PT_NOTE && i < grow->n_moves; i++) {
@@ -364,7 +359,7 @@ static enum obstacle block_segments_obstacle(const struct image *image,
 		if (__builtin_add_overflow(phdr->p_offset, phdr->p_filesz, &end))
 			end = UINT64_MAX;
 		if (i != slots->first_load && phdr->p_filesz && !in_unit(grow, phdr) &&
-		    block_meets(phdr->p_offset, end, grow->block_off, grow->block_end))
+		    phdr->p_offset < grow->block_end && grow->block_off < end)
 			return OBSTACLE_GROW_SEGMENT;
 	}
 	return OBSTACLE_NONE;

@@ -287,8 +287,7 @@ static bool is_editable(const struct image *image)
 			return false;
 	}
 	return !insert_overlaps(table, size, 0, INSERT_EHDR_SIZE) &&
-	       !insert_overlaps(table, size, image->ehdr.e_shoff,
-		   image->n_sections * INSERT_SHDR_SIZE);
+	       !meets_shdrs(image, table, size);
 }
 
 static void find_phdrs(const struct image *image, struct insert_slots *slots)
