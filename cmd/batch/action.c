@@ -218,7 +218,7 @@ static bool action_check(const struct batch_job *job, const struct eh2sframe_fil
 
 	if (check)
 		*report = report_of_check(check, action_lists(job), error);
-	ok = *report && eh2sframe_check_print(check, print_text, out, error) &&
+	ok = check && *report && eh2sframe_check_print(check, print_text, out, error) &&
 	     (job->gate->path ? report_gate_judge(job->gate, *report, error)
 			      : eh2sframe_check_judge(check, error));
 	eh2sframe_check_free(check);
