@@ -113,6 +113,7 @@ static bool rows_stat(int fd, struct stat *st, uint64_t *mount)
 	    .st_ino = at.stx_ino,
 	    .st_mode = at.stx_mode,
 	    .st_uid = at.stx_uid,
+	    .st_gid = at.stx_gid,
 	    .st_size = (off_t)at.stx_size,
 	    .st_mtim = {at.stx_mtime.tv_sec, at.stx_mtime.tv_nsec}};
 	*mount = at.stx_mnt_id;
@@ -185,10 +186,15 @@ bool rows_look_here(const struct rows_file *file, struct stat *st)
 		   stat(path, st) == 0);
 }
 
-/* True if no other user could have written the file. */
+/*
+ * True if no other user could have written the file. A group that has its user's number is root's, or what systems make for a user
+ * alone, whose files it may write by default; another one's members can be anybody.
+ */
 static bool rows_wrote_own(const struct stat *st)
 {
-	return st->st_uid == 0 || st->st_uid == geteuid();
+	const mode_t others = st->st_gid == st->st_uid ? S_IWOTH : S_IWOTH | S_IWGRP;
+
+	return (st->st_uid == 0 || st->st_uid == geteuid()) && !(st->st_mode & others);
 }
 
 /* Opens for reading what is open as a path, and closes that. */

@@ -323,11 +323,20 @@ UNIT(apart_for_others)
 	ck_assert(file.is_own);
 	file.is_own = false;
 	ck_assert_int_gt(faults_apart(&file), 0);
+	/* What others may write is theirs, too. */
+	ck_assert_int_eq(fchmod(fd, 0602), 0);
+	ck_assert(!rows_is_own(&file));
+	ck_assert_int_eq(fchmod(fd, 0620), 0);
 	/* Only root can give a file away. */
 	if (geteuid() == 0) {
 		struct rows_made made = {0};
 		struct rows rows;
 
+		ck_assert_int_eq(fchown(fd, 0, 0), 0);
+		ck_assert(rows_is_own(&file));
+		ck_assert_int_eq(fchown(fd, 0, 12345), 0);
+		ck_assert(!rows_is_own(&file));
+		ck_assert_int_eq(fchmod(fd, 0600), 0);
 		ck_assert_int_eq(fchown(fd, 12345, 12345), 0);
 		ck_assert(!rows_is_own(&file));
 		file.is_own = true;
