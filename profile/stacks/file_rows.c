@@ -45,6 +45,16 @@ bool facts_address(const struct facts *facts, uint64_t offset, uint64_t *address
 	return found;
 }
 
+/* Finds the function that begins at the entry. */
+static bool rows_entry(void *context, const struct eh2sframe_symbol *function)
+{
+	struct facts *facts = context;
+
+	if (function->start == facts->entry)
+		facts->entry_size = function->size;
+	return function->start < facts->entry;
+}
+
 /* A file without CFI is right, and has no rows. */
 static bool rows_convert(const struct eh2sframe_file *file, const char *path,
     struct rows *rows, struct err *err)
@@ -52,6 +62,11 @@ static bool rows_convert(const struct eh2sframe_file *file, const char *path,
 	struct eh2sframe_walk_module made = {.struct_size = sizeof(made)};
 	struct eh2sframe_error why;
 
+	if (rows->facts.entry &&
+	    !eh2sframe_file_functions(
+		file, EH2SFRAME_ORIGIN_EH_FRAME, rows_entry, &rows->facts, &why) &&
+	    why.status == EH2SFRAME_NO_MEMORY)
+		return err_set_nomem(err);
 	if (eh2sframe_rows(file, &made, &why)) {
 		/* Both are this program's to free. */
 		rows->section = (uint8_t *)(uintptr_t)made.bytes;

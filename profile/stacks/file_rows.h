@@ -29,8 +29,9 @@ struct facts_part {
 struct facts {
 	struct facts_part parts[FACTS_MAX_PARTS];
 	size_t n_parts;
-	uint64_t entry; /* 0: none */
-	uint64_t end;	/* the end of the highest loaded part */
+	uint64_t entry;	     /* 0: none */
+	uint64_t entry_size; /* of the function there, by its CFI; 0: not known */
+	uint64_t end;	     /* the end of the highest loaded part */
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 	uint32_t build_id_size;
 };

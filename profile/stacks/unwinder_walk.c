@@ -193,7 +193,8 @@ static uint8_t walk_ended(struct walk *walk, enum eh2sframe_walk_why why,
     const struct eh2sframe_walk_frame *frame, const struct unwinder_place *place)
 {
 	const struct unwinder_file *file;
-	uint64_t address = place->known & UNWINDER_IN_FILE;
+	const struct facts *facts;
+	uint64_t behind;
 
 	/* A signal handler can have a stack of its own. Then the copy has no other. */
 	if (why == EH2SFRAME_WALK_WHY_CUT_OFF && walk->elsewhere &&
@@ -207,9 +208,13 @@ static uint8_t walk_ended(struct walk *walk, enum eh2sframe_walk_why why,
 		return PROFILE_ZERO;
 	if (!file || file->no_file)
 		return PROFILE_NO_MODULE;
-	if (file->rows->facts.entry && address >= file->rows->facts.entry &&
-	    address - file->rows->facts.entry < WALK_ENTRY_SIZE &&
-	    (why == EH2SFRAME_WALK_WHY_ZERO || walk_is_begun(walk, frame->sp)))
+	facts = &file->rows->facts;
+	/* A call can be the last instruction of a function. */
+	behind = (walk->pc & UNWINDER_IN_FILE) - facts->entry;
+	if (facts->entry &&
+	    (why == EH2SFRAME_WALK_WHY_ZERO
+		    ? behind < facts->entry_size
+		    : behind < WALK_ENTRY_SIZE && walk_is_begun(walk, frame->sp)))
 		return PROFILE_OUTERMOST;
 	if (why == EH2SFRAME_WALK_WHY_ZERO)
 		return PROFILE_ZERO;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ends its stack with a 0 in the frame of its entry. With an argument, a function whose CFI names a word of its own
- * frame, which is 0, in place of the return address. Both use processor time. */
+ * frame, which is 0, in place of the return address. Both use processor time, and do not return. */
 	.text
 	.globl	_start, right, wrong
 	.type	_start, @function
@@ -8,25 +8,22 @@ _start:
 	.cfi_startproc
 	cmpq	$1, (%rsp)
 	pushq	$0
-	jne	1f
-	call	right
-	jmp	2f
-1:	call	wrong
-2:	xorl	%edi, %edi
-	movl	$60, %eax
-	syscall
+	je	1f
+	call	wrong
+	/* The return address is behind the function, where another one begins. */
+1:	call	right
 	.cfi_endproc
 	.size	_start, . - _start
 
-	/* The entry's frame is known by a distance from the entry. */
-	.skip	256, 0xcc
 	.type	right, @function
 right:
 	.cfi_startproc
 	movl	$600000000, %ecx
 1:	decl	%ecx
 	jnz	1b
-	ret
+	xorl	%edi, %edi
+	movl	$60, %eax
+	syscall
 	.cfi_endproc
 	.size	right, . - right
 
@@ -41,9 +38,9 @@ wrong:
 	movl	$600000000, %ecx
 1:	decl	%ecx
 	jnz	1b
-	addq	$152, %rsp
-	.cfi_adjust_cfa_offset -80
-	ret
+	xorl	%edi, %edi
+	movl	$60, %eax
+	syscall
 	.cfi_endproc
 	.size	wrong, . - wrong
 	.section .note.GNU-stack, "", @progbits
