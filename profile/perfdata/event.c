@@ -2,6 +2,7 @@
 #include "profile/perfdata/event.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/rd.h"
 
@@ -157,7 +158,7 @@ static bool event_read_map(
 		event->major = rd_u32(rd);
 		event->minor = rd_u32(rd);
 		event->inode = rd_u64(rd);
-		rd_u64(rd); /* the inode's generation */
+		event->generation = rd_u64(rd);
 	}
 	if (header->type == PERF_RECORD_MMAP2)
 		rd_u64(rd); /* protection and flags */
@@ -238,6 +239,16 @@ static bool event_word(const uint8_t *bytes, size_t size,
 		return false;
 	memcpy(word, bytes + at, sizeof(*word));
 	return true;
+}
+
+uint64_t event_clock(void)
+{
+	struct timespec wall, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	return (uint64_t)(wall.tv_sec - now.tv_sec) * 1000000000 +
+	       (uint64_t)(wall.tv_nsec - now.tv_nsec);
 }
 
 uint64_t event_time(const uint8_t *bytes, size_t size, const struct event_layout *layout)
@@ -330,6 +341,7 @@ size_t event_make_map(uint8_t *to, const struct event *event)
 		memcpy(map.id, &event->major, 4);
 		memcpy(map.id + 4, &event->minor, 4);
 		memcpy(map.id + 8, &event->inode, 8);
+		memcpy(map.id + 16, &event->generation, 8);
 	}
 	memcpy(to, &map, sizeof(map));
 	return event_finish(to, sizeof(map), event);

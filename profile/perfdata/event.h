@@ -59,6 +59,7 @@ struct event {
 	uint64_t offset;	 /* MAP: in the file */
 	uint32_t major, minor;	 /* MAP */
 	uint64_t inode;		 /* MAP */
+	uint64_t generation;	 /* MAP: of the inode; 0: not known */
 	const uint8_t *build_id; /* MAP */
 	uint32_t build_id_size;
 	uint64_t lost; /* LOST: how many records */
@@ -81,6 +82,9 @@ struct event {
 /* A record of size bytes, in the byte order of this machine. false: it is damaged. */
 ATTR_MUST_CHECK bool event_read(const uint8_t *bytes, size_t size,
     const struct event_layout *layout, struct event *event);
+
+/* Returns what makes a time of CLOCK_MONOTONIC one of the wall clock, in ns, as that is set now. */
+uint64_t event_clock(void);
 
 /* When it was, without a look at the rest; 0: it does not say. */
 uint64_t event_time(const uint8_t *bytes, size_t size, const struct event_layout *layout);

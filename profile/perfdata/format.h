@@ -30,6 +30,7 @@ enum perfdata_feature {
 	PERFDATA_NRCPUS = 7, /* perf 7.2 warns without it */
 	PERFDATA_CMDLINE = 11,
 	PERFDATA_EVENT_DESC = 12,
+	PERFDATA_CLOCK_DATA = 29, /* a time of the wall clock and one of the records' */
 	PERFDATA_NAMES = 255, /* ours, at the end of the bits, where perf does not look */
 };
 

@@ -192,7 +192,8 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 		    "it is not a regular file, but its records have to be sorted; name a "
 		    "file");
 	perfdata->size = (uint64_t)st.st_size;
-	perfdata->modified = (uint64_t)st.st_mtim.tv_sec;
+	perfdata->modified =
+	    (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 	perfdata->window.bytes = malloc(PERFDATA_WINDOW);
 	if (!perfdata->window.bytes)
 		return err_set_nomem(err);

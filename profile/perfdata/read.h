@@ -56,7 +56,8 @@ struct perfdata {
 	bool disordered; /* perfdata_each has met an earlier record than the one before */
 	/* The event whose samples perfdata_each gives: the first that is not a dummy. */
 	size_t first;
-	uint64_t modified; /* seconds since 1970: when the file was written last */
+	uint64_t modified; /* ns since 1970: when the file was written last */
+	uint64_t clock;	   /* what makes a record's time such a one; 0: not known */
 	/* Samples of other events, and damaged ones: known after perfdata_each. */
 	uint64_t n_others, n_damaged;
 	/* The rest is its own. */

@@ -2,6 +2,7 @@
 #include "profile/perfdata/write.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/newfile.h"
@@ -206,6 +207,12 @@ static void write_feature(struct perfdata_writer *writer, unsigned int feature,
 		for (uint32_t i = 0; i < n; i++)
 			write_text(wr, about->command[i]);
 		break;
+	case PERFDATA_CLOCK_DATA:
+		wr_u32(wr, 1);
+		wr_u32(wr, CLOCK_MONOTONIC);
+		wr_u64(wr, about->clock);
+		wr_u64(wr, 0);
+		break;
 	case PERFDATA_NAMES:
 		wr_u64(wr, writer->names.size / sizeof(struct perfdata_names_entry));
 		wr_bytes(wr, writer->names.data, writer->names.size);
@@ -227,7 +234,7 @@ bool perfdata_end(
 {
 	static const uint8_t FEATURES[] = {PERFDATA_BUILD_ID, PERFDATA_HOSTNAME,
 	    PERFDATA_OSRELEASE, PERFDATA_ARCH, PERFDATA_NRCPUS, PERFDATA_CMDLINE,
-	    PERFDATA_EVENT_DESC, PERFDATA_NAMES};
+	    PERFDATA_EVENT_DESC, PERFDATA_CLOCK_DATA, PERFDATA_NAMES};
 	enum { N = sizeof(FEATURES) };
 	const uint64_t data = sizeof(struct perfdata_header) + sizeof(writer->attr) +
 			      sizeof(struct perfdata_section);

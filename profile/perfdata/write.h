@@ -26,6 +26,7 @@ struct perfdata_about {
 	const char *host, *release, *machine; /* as uname(2) gives them */
 	const char *event;		      /* the event's name */
 	char *const *command;		      /* words, NULL behind the last one */
+	uint64_t clock;			      /* event_clock(); 0: not known */
 };
 
 struct perfdata_writer {

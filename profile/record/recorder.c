@@ -333,7 +333,8 @@ static bool recorder_finish(struct recorder *recorder, struct err *err)
 	    .release = name.release,
 	    .machine = name.machine,
 	    .event = args->cycles ? "cycles" : "cpu-clock",
-	    .command = args->command ? args->command : args->words};
+	    .command = args->command ? args->command : args->words,
+	    .clock = event_clock()};
 
 	uname(&name);
 	for (size_t i = 0; i < unwinder->n_files; i++) {

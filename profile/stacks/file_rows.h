@@ -48,8 +48,10 @@ struct rows_file {
 	uint32_t build_id_size; /* 0: not known */
 	/* Where no build-id does: tell the file from another one that gets its name. */
 	uint32_t major, minor;
-	uint64_t inode;	 /* 0: not known */
-	struct stat was; /* when the mapping was read */
+	uint64_t inode;	     /* 0: not known */
+	uint64_t generation; /* of the inode, whose number is used again; 0: not known */
+	uint64_t time; /* of the mapping at the latest, in ns since 1970; 0: not known */
+	struct stat was; /* when the mapping was read; st_ctim as in struct rows_place */
 	bool was_seen;
 	const uint8_t *image; /* the file's bytes, or NULL */
 	size_t image_size;
@@ -88,10 +90,11 @@ struct rows_made {
 
 /* rows_find.c: where the file may be now. */
 struct rows_place {
-	int fd; /* -1: it is not there */
-	struct stat st;
-	bool by_mapping;   /* the link of the mapping led there */
-	bool is_elsewhere; /* its path leads to another file here, or to none */
+	int fd;		/* -1: it is not there */
+	struct stat st; /* st_ctim: when it was made or, if that is later, written last */
+	uint32_t generation; /* 0: its file system does not tell */
+	bool by_mapping;     /* the link of the mapping led there */
+	bool is_elsewhere;   /* its path leads to another file here, or to none */
 };
 enum { ROWS_PLACES = 3 };
 
@@ -111,6 +114,14 @@ ATTR_MUST_CHECK struct eh2sframe_file *rows_find(const struct rows_file *file,
 
 /* True if a process's path leads to what root or this process's user wrote, as far as that is known without waiting. */
 ATTR_MUST_CHECK bool rows_is_own(const struct rows_file *file);
+/*
+ * True if what was looked at can be the file that was mapped: it has its inode, and was not made or written since. The device alone tells
+ * nothing: btrfs and overlayfs show one to stat() and another one in the event. Overlayfs can show another inode there, too. Then only the
+ * link of the mapping itself leads to the file for sure. Times are of the clock that stamps files: where that was set back since, younger
+ * files have no rows; where it was set forward, an inode's generation alone tells a file from a later one.
+ */
+ATTR_MUST_CHECK bool rows_may_be(
+    const struct rows_file *file, const struct stat *st, bool by_mapping);
 /* Looks at the file that a process has mapped, and waits for nobody. false: it cannot be seen, or is not the one that was mapped. */
 ATTR_MUST_CHECK bool rows_look(const struct rows_file *file, struct stat *st);
 /* Looks at the file at its path here, or at the copy that perf has. false: there is none. */

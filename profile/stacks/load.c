@@ -231,7 +231,7 @@ static bool load_info(struct load *load, struct err *err)
 		     (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
 			 attr->config == PERF_COUNT_SW_TASK_CLOCK);
 
-	info->start = perfdata->modified;
+	info->start = perfdata->modified / 1000000000;
 	if (attr->freq && attr->sample_freq <= UINT32_MAX)
 		info->frequency = (uint32_t)attr->sample_freq;
 	info->machine = load_machine(perfdata->machine);
@@ -268,6 +268,8 @@ static bool load_all(struct load *load, int fd, bool guess, bool sort, struct er
 	    !unwinder_begin(&load->unwinder, (enum profile_machine)info->machine, err))
 		return false;
 	load->unwinder.live = false;
+	load->unwinder.clock = perfdata->clock;
+	load->unwinder.latest = perfdata->modified;
 	load->unwinder.no_rows =
 	    ~perfdata->attrs[perfdata->first].layout.sample_type & copies;
 	load->unwinder.guess = guess;

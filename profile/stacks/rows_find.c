@@ -3,10 +3,12 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -82,15 +84,14 @@ static bool rows_is_here(uint32_t pid)
 	return (n < 0 || (n == 1 && root[0] == '/')) && owner_has_mounts(pid);
 }
 
-/*
- * True if a file has the mapped one's inode. The device alone tells nothing: btrfs and overlayfs show one to stat() and another one
- * in the event. Overlayfs can show another inode there, too. Then only the link of the mapping itself leads to the file for sure.
- */
-static bool rows_same_inode(
-    const struct rows_file *file, const struct stat *st, bool by_mapping)
+bool rows_may_be(const struct rows_file *file, const struct stat *st, bool by_mapping)
 {
-	return file->inode == 0 || file->inode == st->st_ino ||
-	       (by_mapping && st->st_dev != makedev(file->major, file->minor));
+	const uint64_t made =
+	    (uint64_t)st->st_ctim.tv_sec * 1000000000 + (uint64_t)st->st_ctim.tv_nsec;
+
+	return (file->inode == 0 || file->inode == st->st_ino ||
+		   (by_mapping && st->st_dev != makedev(file->major, file->minor))) &&
+	       (file->time == 0 || made <= file->time);
 }
 
 /* The link of the mapping, which also leads to a file that was deleted or has another name by now, but is for root alone. */
@@ -101,13 +102,35 @@ static void rows_mapping(const struct rows_file *file, char path[ROWS_PATH_SIZE]
 	    (unsigned long long)file->end);
 }
 
-/* The state of an open file, as far as it is known without asking who serves it. */
-static bool rows_stat(int fd, struct stat *st, uint64_t *mount)
+static bool rows_is_before(
+    const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/*
+ * When a file was made or, if that is later, written last. Links and rights change its last time alone, and tools set that of writing, to
+ * the past or the future: the earlier of both is no later than the contents.
+ */
+static struct timespec rows_made_at(const struct statx *at)
+{
+	const struct statx_timestamp *last = &at->stx_mtime;
+
+	if (rows_is_before(&at->stx_ctime, last))
+		last = &at->stx_ctime;
+	if (at->stx_mask & STATX_BTIME && rows_is_before(last, &at->stx_btime))
+		last = &at->stx_btime;
+	return (struct timespec){last->tv_sec, last->tv_nsec};
+}
+
+/* The state of a file at a path, or of an open one, as far as it is known without asking who serves it. */
+static bool rows_stat(int fd, const char *path, struct stat *st, uint64_t *mount)
 {
 	struct statx at;
 
-	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-			  STATX_BASIC_STATS | STATX_MNT_ID, &at) != 0)
+	/* The folder itself has no file's path. */
+	if (statx(fd, path, AT_STATX_DONT_SYNC | (fd < 0 ? 0 : AT_EMPTY_PATH),
+		STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &at) != 0)
 		return false;
 	*st = (struct stat){.st_dev = makedev(at.stx_dev_major, at.stx_dev_minor),
 	    .st_ino = at.stx_ino,
@@ -115,7 +138,9 @@ static bool rows_stat(int fd, struct stat *st, uint64_t *mount)
 	    .st_uid = at.stx_uid,
 	    .st_gid = at.stx_gid,
 	    .st_size = (off_t)at.stx_size,
-	    .st_mtim = {at.stx_mtime.tv_sec, at.stx_mtime.tv_nsec}};
+	    .st_blocks = (blkcnt_t)at.stx_blocks,
+	    .st_mtim = {at.stx_mtime.tv_sec, at.stx_mtime.tv_nsec},
+	    .st_ctim = rows_made_at(&at)};
 	*mount = at.stx_mnt_id;
 	return true;
 }
@@ -125,7 +150,7 @@ static bool rows_look_at(
     const struct rows_file *file, int fd, bool by_mapping, struct stat *st)
 {
 	uint64_t mount;
-	bool ok = rows_stat(fd, st, &mount) && rows_same_inode(file, st, by_mapping);
+	bool ok = rows_stat(fd, "", st, &mount) && rows_may_be(file, st, by_mapping);
 
 	if (fd >= 0)
 		close(fd);
@@ -180,10 +205,11 @@ static bool rows_is_served(uint64_t mount)
 bool rows_look_here(const struct rows_file *file, struct stat *st)
 {
 	char path[ROWS_PATH_SIZE];
+	uint64_t mount;
 
-	return (file->path[0] == '/' && stat(file->path, st) == 0) ||
+	return (file->path[0] == '/' && rows_stat(AT_FDCWD, file->path, st, &mount)) ||
 	       (naming_copy_path(file->build_id, file->build_id_size, path) &&
-		   stat(path, st) == 0);
+		   rows_stat(AT_FDCWD, path, st, &mount));
 }
 
 /*
@@ -198,17 +224,22 @@ static bool rows_wrote_own(const struct stat *st)
 }
 
 /* Opens for reading what is open as a path, and closes that. */
-static int rows_open_again(int fd, struct stat *st)
+static bool rows_open_again(int fd, struct rows_place *place)
 {
+	uint32_t generation[2] = {0}; /* as FUSE may write a long */
+	uint64_t mount;
 	char path[64];
-	int again = -1;
 
 	if (fd < 0)
-		return -1;
+		return false;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	again = regular_open(path, st);
+	place->fd = regular_open(path, &place->st);
 	close(fd);
-	return again;
+	if (place->fd < 0 || !rows_stat(place->fd, "", &place->st, &mount))
+		return place->fd >= 0;
+	ioctl(place->fd, FS_IOC_GETVERSION, generation);
+	place->generation = generation[0];
+	return true;
 }
 
 static void rows_place_fill(
@@ -216,7 +247,7 @@ static void rows_place_fill(
 {
 	struct stat here;
 
-	place->fd = rows_open_again(fd, &place->st);
+	rows_open_again(fd, place);
 	place->is_elsewhere = stat(file->path, &here) != 0 ||
 			      here.st_dev != place->st.st_dev ||
 			      here.st_ino != place->st.st_ino;
@@ -262,7 +293,7 @@ static bool rows_is_shared(const struct rows_file *file, const struct stat *here
 	if ((readlink(name, root, sizeof(root)) >= 0 || errno == EACCES ||
 		file->owner.place == 0) &&
 	    rows_is_here(file->pid))
-		return rows_same_inode(file, here, false);
+		return rows_may_be(file, here, false);
 	return rows_look_mapping(file, &seen) && seen.st_dev == here->st_dev &&
 	       seen.st_ino == here->st_ino;
 }
@@ -278,7 +309,7 @@ static int rows_open_own(const struct rows_file *file, bool again, struct stat *
 	int fd = rows_open_cached(file);
 	uint64_t mount;
 	bool own =
-	    rows_stat(fd, st, &mount) && S_ISREG(st->st_mode) && rows_wrote_own(st);
+	    rows_stat(fd, "", st, &mount) && S_ISREG(st->st_mode) && rows_wrote_own(st);
 
 	if (own && (again || mount != asked)) {
 		served = rows_is_served(mount);
@@ -308,8 +339,7 @@ bool rows_places_open_own(
 	struct stat st;
 
 	rows_places_begin(places);
-	places[0].fd = rows_open_again(rows_open_own(file, true, &st), &places[0].st);
-	return places[0].fd >= 0;
+	return rows_open_again(rows_open_own(file, true, &st), &places[0]);
 }
 
 void rows_places_open(const struct rows_file *file, struct rows_place places[ROWS_PLACES])
@@ -344,7 +374,9 @@ static bool rows_is_file(const struct rows_file *file, const struct rows_place *
 	if (file->build_id_size)
 		return file->build_id_size == facts->build_id_size &&
 		       memcmp(file->build_id, facts->build_id, file->build_id_size) == 0;
-	return rows_same_inode(file, &place->st, place->by_mapping) &&
+	return rows_may_be(file, &place->st, place->by_mapping) &&
+	       (!file->generation || !place->generation ||
+		   file->generation == place->generation) &&
 	       (!file->was_seen || regular_is_same(&file->was, &place->st));
 }
 

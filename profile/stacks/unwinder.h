@@ -31,6 +31,8 @@ struct unwinder {
 	/* The processes run on this system; else their numbers say nothing. */
 	bool live;
 	bool no_rows; /* stacks are walked already */
+	/* Of a recording: its perfdata.clock, and when its mappings were there at the latest, in ns since 1970. */
+	uint64_t clock, latest;
 	struct rows_made rows;
 	struct spaces spaces;
 	const uint8_t *vdso; /* of this system; borrowed */

@@ -45,6 +45,12 @@ static bool unwinder_is_here(const struct rows_file *file)
 	return !file->live && file->was_seen;
 }
 
+/* True if what is here can be the file that was mapped. */
+static bool unwinder_may_be(const struct rows_file *file)
+{
+	return file->build_id_size || rows_may_be(file, &file->was, false);
+}
+
 /* Hashes by what unwinder_file_is compares. */
 static uint32_t unwinder_file_hash(const struct rows_file *file)
 {
@@ -199,10 +205,14 @@ static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *
 /* True if two versions are one file, as far as that is known. */
 static bool unwinder_file_same(const struct rows_file *a, const struct rows_file *b)
 {
+	/* Those that are not what is here are as good as one, which has no rows. */
+	if (unwinder_is_here(b) && !(unwinder_may_be(a) && unwinder_may_be(b)))
+		return unwinder_may_be(a) == unwinder_may_be(b);
+	if (a->inode != b->inode || a->generation != b->generation)
+		return false;
 	if (unwinder_is_here(b))
-		return a->inode == b->inode && unwinder_same_build_id(a, b) &&
-		       regular_is_same(&a->was, &b->was);
-	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
+		return unwinder_same_build_id(a, b) && regular_is_same(&a->was, &b->was);
+	return a->major == b->major && a->minor == b->minor &&
 	       a->was_seen == b->was_seen &&
 	       (!a->was_seen || regular_is_same(&a->was, &b->was));
 }
@@ -276,6 +286,7 @@ static bool unwinder_file_find(struct unwinder *unwinder, const struct rows_file
 bool unwinder_file_get(
     struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err)
 {
+	const uint64_t clock = unwinder->live ? event_clock() : unwinder->clock;
 	struct rows_file wanted = {.path = map->text,
 	    .pid = unwinder->live ? map->pid : 0,
 	    .start = map->start,
@@ -284,6 +295,8 @@ bool unwinder_file_get(
 	    .major = map->major,
 	    .minor = map->minor,
 	    .inode = map->inode,
+	    .generation = map->generation,
+	    .time = map->time && clock ? map->time + clock : unwinder->latest,
 	    .live = unwinder->live,
 	    .facts_only = unwinder->no_rows};
 	size_t versions;

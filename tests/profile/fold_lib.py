@@ -18,7 +18,7 @@ def quoted(text):
 class Recording:
     """What recording_of reads, line by line."""
 
-    def __init__(self, command="make it", event="cpu-clock", unit="ns", frequency=1000, written=10**9, host="here",
+    def __init__(self, command="make it", event="cpu-clock", unit="ns", frequency=1000, written=2 * 10**9, host="here",
                  release="6.0"):
         self.written = written
         self.lines = [f"info {quoted(command)} {quoted(event)} {quoted(unit)} {frequency} {quoted(host)} {quoted(release)}"]

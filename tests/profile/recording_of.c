@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 	}
 	words[0] = maker.command;
 	about = (struct perfdata_about){
-	    maker.host, maker.release, machine, maker.event, words};
+	    maker.host, maker.release, machine, maker.event, words, 0};
 	must(perfdata_end(&maker.writer, &about, &err));
 	perfdata_writer_free(&maker.writer);
 	free(line);

@@ -83,6 +83,7 @@ UNIT(rows_replaced)
 {
 	struct rows_made made = {0};
 	struct rows_file file = {.path = unit_path(), .pid = (uint32_t)getpid()};
+	struct rows_place places[ROWS_PLACES];
 	struct rows rows;
 
 	ck_assert(rows_look(&file, &file.was));
@@ -92,6 +93,24 @@ UNIT(rows_replaced)
 	ck_assert_uint_eq(made.n, 1);
 	ck_assert_ptr_nonnull(rows.section);
 	rows_free(&rows);
+	/* The number of its inode may be another file's by now, or its bytes others. */
+	file.time = (uint64_t)file.was.st_ctim.tv_sec * 1000000000 +
+		    (uint64_t)file.was.st_ctim.tv_nsec;
+	ck_assert(rows_make(&made, &file, &rows, &err));
+	rows_free(&rows);
+	file.time--;
+	ck_assert(!rows_make(&made, &file, &rows, &err));
+	rows_free(&rows);
+	file.time = 0;
+	rows_places_open(&file, places);
+	file.generation = places[1].generation;
+	ck_assert(rows_make(&made, &file, &rows, &err));
+	rows_free(&rows);
+	file.generation ^= 1;
+	ck_assert(!places[1].generation || !rows_make(&made, &file, &rows, &err));
+	rows_free(&rows);
+	rows_places_close(places);
+	file.generation = 0;
 	file.was.st_mtim.tv_nsec ^= 1;
 	ck_assert(!rows_make(&made, &file, &rows, &err));
 	rows_free(&rows);

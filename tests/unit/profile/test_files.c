@@ -93,6 +93,33 @@ UNIT(files_of_owners)
 	unlink(path);
 }
 
+/* The number of an inode is used again: what had it before the file at the path was made is not that file. */
+UNIT(files_of_one_inode)
+{
+	struct unwinder unwinder;
+	char path[] = "/tmp/inode-XXXXXX";
+	struct event event = {
+	    .kind = EVENT_MAP, .pid = 7, .start = 4096, .size = 4096, .text = path};
+	uint32_t index;
+	struct stat st;
+	int fd = mkstemp(path);
+
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
+	unwinder.live = false;
+	unwinder.clock = event_clock();
+	for (uint32_t i = 0; i < 4 * UNWINDER_VERSIONS_HERE; i++) {
+		event.inode = st.st_ino + (i % 8 == 4 ? i : 0);
+		event.generation = i % 4 == 3;
+		event.time = i % 4 == 1 ? 1 : spent_now() + i;
+		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
+		ck_assert_uint_eq(index, i % 4 == 3 ? 2 : i % 4 == 1 || i % 8 == 4);
+	}
+	unwinder_free(&unwinder);
+	close(fd);
+	unlink(path);
+}
+
 /* A recording is read for long enough that a file is written to. */
 UNIT(files_written)
 {

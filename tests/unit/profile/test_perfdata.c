@@ -38,7 +38,8 @@ static int file_written(void)
 {
 	static const uint8_t id[20] = {1, 2, 3};
 	char name[] = "x", option[] = "--y", *words[] = {name, option, NULL};
-	const struct perfdata_about about = {"host", "6.1", "x86_64", "cpu-clock", words};
+	const struct perfdata_about about = {
+	    "host", "6.1", "x86_64", "cpu-clock", words, 77};
 	uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010};
 	uint64_t pcs[] = {0x1010, 0x1020, 0x9000};
 	uint8_t flags[] = {1, 0, 2};
@@ -82,10 +83,14 @@ static size_t bytes_written(uint8_t *bytes)
 UNIT(perfdata_round_trip)
 {
 	int fd = file_written();
+	struct perfdata perfdata;
 	struct profile profile;
 	const struct profile_sample *sample;
 	const struct profile_frame *frame;
 
+	ck_assert(perfdata_open(&perfdata, fd, &err));
+	ck_assert_uint_eq(perfdata.clock, 77);
+	perfdata_free(&perfdata);
 	ck_assert(profile_init(&profile, &err));
 	ck_assert_msg(profile_load(&profile, fd, true, &err), "%s", err.text);
 	ck_assert_uint_eq(profile.n_samples, SAMPLES);
@@ -203,7 +208,7 @@ UNIT(perfdata_long_stack)
 	static uint64_t chain[KERNEL], pcs[FRAMES];
 	static uint8_t flags[FRAMES];
 	char name[] = "x", *words[] = {name, NULL};
-	const struct perfdata_about about = {"", "", "x86_64", "cpu-clock", words};
+	const struct perfdata_about about = {"", "", "x86_64", "cpu-clock", words, 0};
 	const struct perfdata_walked walked = {pcs, flags, FRAMES, PROFILE_NO_MODULE};
 	const struct event event = {.pid = 7,
 	    .tid = 7,
@@ -234,7 +239,7 @@ UNIT(perfdata_names_of_one_pc)
 {
 	enum { N = 400000 };
 	char name[] = "x", *words[] = {name, NULL};
-	const struct perfdata_about about = {"", "", "x86_64", "cpu-clock", words};
+	const struct perfdata_about about = {"", "", "x86_64", "cpu-clock", words, 0};
 	struct perfdata_writer writer;
 	struct perfdata perfdata;
 	int fd = memfd_create("recording", 0);
@@ -346,7 +351,7 @@ UNIT(perfdata_two_build_ids)
 {
 	static const uint8_t ids[][20] = {{1}, {2}, {3}};
 	char *words[] = {NULL};
-	const struct perfdata_about about = {"", "", "", "", words};
+	const struct perfdata_about about = {"", "", "", "", words, 0};
 	struct event event = {.kind = EVENT_MAP};
 	struct perfdata_writer writer;
 	struct perfdata perfdata;

@@ -92,7 +92,8 @@ UNIT(event_maps)
 	    .start = 0x1000,
 	    .size = 0x2000,
 	    .offset = 0x3000,
-	    .inode = 9};
+	    .inode = 9,
+	    .generation = 11};
 	struct event event;
 	size_t size = event_make_map(record, &made);
 
@@ -101,6 +102,7 @@ UNIT(event_maps)
 	ck_assert_str_eq(event.text, "/usr/lib/x.so");
 	ck_assert_uint_eq(event.offset, 0x3000);
 	ck_assert_uint_eq(event.inode, 9);
+	ck_assert_uint_eq(event.generation, 11);
 	ck_assert_uint_eq(event.time, 0);
 	ck_assert(!event.build_id_known);
 	made.build_id_known = true;
