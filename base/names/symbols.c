@@ -13,12 +13,18 @@
 /* Limit of symbols to go back for one that encloses others; nesting is never deeper. */
 #define FIND_STEPS 32
 
-uint8_t symbol_rank(unsigned int type, unsigned int bind, uint64_t size)
+uint8_t symbol_rank(const char *name, unsigned int type, unsigned int bind, uint64_t size)
 {
-	uint8_t rank = bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
+	uint8_t rank = bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 4;
+	const char *version = name + symbol_name_size(name);
 
+	if (version[0] == '@' && version[1] != '@')
+		rank |= SYMBOL_OLD;
+	/* A library's own name, such as __libc_malloc or _IO_puts. Those of C++ and Rust begin with _Z and _R. */
+	if (name[0] == '_' && name[1] != 'Z' && name[1] != 'R')
+		rank |= 8;
 	if (!size)
-		rank |= 4;
+		rank |= 16;
 	if (type == STT_NOTYPE)
 		rank |= SYMBOL_UNTYPED;
 	return rank;

@@ -9,8 +9,9 @@
 
 #include "base/attr.h"
 
-/* Ranks of symbols without a type begin here: labels of hand-written code. */
-enum { SYMBOL_UNTYPED = 8 };
+/* The bit of a version that is not the default one ("cfree@GLIBC_2.2.5"). Ranks of symbols without a type begin at the
+ * second: labels of hand-written code. */
+enum { SYMBOL_OLD = 2, SYMBOL_UNTYPED = 32 };
 
 /* Longest sum of all names, as a multiple of the tables that they are in. Names may be the ends of others, so
  * that a small hostile table has many long ones; honest files stay far below. The names behind it are left
@@ -29,8 +30,9 @@ struct symbols {
 	bool dynamic; /* of .dynsym, because .symtab is missing */
 };
 
-/* Returns the rank of a name among several at one address, by STT_*, STB_* and its size. */
-uint8_t symbol_rank(unsigned int type, unsigned int bind, uint64_t size);
+/* Returns the rank of a name among several at one address, by the name, STT_*, STB_* and its size. */
+uint8_t symbol_rank(
+    const char *name, unsigned int type, unsigned int bind, uint64_t size);
 
 /* Returns the bytes of a name without the version that linkers put behind it ("fopen@@GLIBC_2.2.5"). */
 size_t symbol_name_size(const char *name);

@@ -362,7 +362,8 @@ static bool add_name(const struct image *image, const struct go_source *source,
 	struct symbol symbol = {.name = (const char *)data + into,
 	    .addr = func->start,
 	    .size = func->limit - func->start,
-	    .rank = symbol_rank(STT_FUNC, STB_LOCAL, func->limit - func->start)};
+	    .rank =
+		symbol_rank(func->name, STT_FUNC, STB_LOCAL, func->limit - func->start)};
 	const size_t length = strlen(func->name);
 
 	if (!symbol.size || !length || symbol.name[length] || !plain_is(symbol.name) ||

@@ -51,12 +51,14 @@ static const char *read_name(const struct rd *names, uint32_t offset, uint64_t *
 }
 
 /*
- * False only without memory: a symbol that makes no sense is skipped, because a file must
- * not fail for a name in a report. Absolute and common symbols do not lie in code.
+ * versions has one for each symbol, or none. False only without memory: a symbol that makes no sense is skipped,
+ * because a file must not fail for a name in a report. Absolute and common symbols do not lie in code.
  */
 static bool read_one(const struct image *image, struct rd *rd, const struct rd *names,
-    uint64_t *left, struct symbols *symbols)
+    struct rd *versions, uint64_t *left, struct symbols *symbols)
 {
+	/* The highest bit says that it is not the default one. */
+	const bool old = rd_u16(versions) & 0x8000;
 	size_t index = rd->pos / SYM_SIZE, where;
 	uint32_t name_off = rd_u32(rd);
 	uint8_t info = rd_u8(rd);
@@ -79,7 +81,10 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 	if (!symbol.name || !plain_is(symbol.name) ||
 	    !is_function(image, GELF_ST_TYPE(info), symbol.addr, symbol.name))
 		return true;
-	symbol.rank = symbol_rank(GELF_ST_TYPE(info), GELF_ST_BIND(info), symbol.size);
+	symbol.rank =
+	    symbol_rank(symbol.name, GELF_ST_TYPE(info), GELF_ST_BIND(info), symbol.size);
+	if (old)
+		symbol.rank |= SYMBOL_OLD;
 	return symbols_add(symbols, &symbol);
 }
 
@@ -96,8 +101,8 @@ static const struct image_section *table_find(const struct image *image, uint32_
 static bool read_table(const struct image *image, const struct image_section *table,
     struct symbols *symbols, struct err *err)
 {
-	const struct image_section *strings;
-	struct rd rd, names;
+	const struct image_section *strings, *versions;
+	struct rd rd, names, of_names;
 	uint64_t left;
 
 	if (!table || table->hdr.sh_link >= image->n_sections)
@@ -105,15 +110,20 @@ static bool read_table(const struct image *image, const struct image_section *ta
 	strings = &image->sections[table->hdr.sh_link];
 	if (!strings->data)
 		return true;
+	versions =
+	    table->hdr.sh_type == SHT_DYNSYM ? table_find(image, SHT_GNU_versym) : NULL;
 	/* The tables of a debug file have not been copied yet. */
 	if (!image_own(image, strings->data, strings->hdr.sh_size, err) ||
-	    !image_own(image, table->data, table->hdr.sh_size, err))
+	    !image_own(image, table->data, table->hdr.sh_size, err) ||
+	    (versions && !image_own(image, versions->data, versions->hdr.sh_size, err)))
 		return false;
+	rd_init(&of_names, versions ? versions->data : NULL,
+	    versions ? (size_t)versions->hdr.sh_size : 0, image->big_endian);
 	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
 	rd_init(&rd, table->data, (size_t)table->hdr.sh_size, image->big_endian);
 	left = SYMBOLS_NAMES_SHARE * ((uint64_t)rd.size + names.size);
 	while (rd.size - rd.pos >= SYM_SIZE)
-		if (!read_one(image, &rd, &names, &left, symbols))
+		if (!read_one(image, &rd, &names, &of_names, &left, symbols))
 			return err_set_nomem(err);
 	return true;
 }

@@ -124,28 +124,6 @@ static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 	return !list->text.failed;
 }
 
-/*
- * The last name of an address is the one that is shown. A library's own name for a function, such as __libc_malloc, can be that,
- * because it is global where the public one is weak, or comes earlier in the alphabet.
- */
-static void module_prefer(struct symbols *symbols)
-{
-	struct symbol *list = symbols->list;
-
-	for (size_t end = symbols->n, start; end > 0; end = start) {
-		struct symbol *last = &list[end - 1], kept = *last;
-
-		for (start = end - 1; start > 0 && list[start - 1].addr == kept.addr;)
-			start--;
-		for (size_t i = end - 1;
-		     strncmp(last->name, "__", 2) == 0 && i-- > start;)
-			if (list[i].name[0] != '_' && list[i].size == kept.size) {
-				*last = list[i];
-				list[i] = kept;
-			}
-	}
-}
-
 static bool module_list_add(struct module_list *list, const struct eh2sframe_file *file,
     enum eh2sframe_origin origin, struct err *err)
 {
@@ -175,8 +153,6 @@ static bool module_functions(const struct eh2sframe_file *file,
 		symbols->list[i].name = *text + (uintptr_t)symbols->list[i].name;
 	if (ok && code)
 		symbols_sort(symbols);
-	if (ok)
-		module_prefer(symbols);
 	return ok;
 }
 
@@ -263,7 +239,8 @@ bool table_read_kernel(
 		symbol.addr = function.start;
 		symbol.size = function.size;
 		symbol.name = function.name;
-		symbol.rank = symbol_rank(STT_FUNC, STB_GLOBAL, function.size);
+		symbol.rank =
+		    symbol_rank(function.name, STT_FUNC, STB_GLOBAL, function.size);
 		if (!symbols_add(&table->symbols, &symbol))
 			return err_set_nomem(err);
 	}

@@ -129,18 +129,20 @@ def starts_of_functions():
 def versions():
     """Linkers put versions behind names in .symtab."""
     with open("lib.map", "w", encoding="utf-8") as file:
-        file.write("V_2 { global: second; };\n")
+        file.write("V_1 { };\nV_2 { global: second; } V_1;\n")
     with open("versioned.c", "w", encoding="utf-8") as file:
-        file.write("int second(void) { return 2; }\n")
+        file.write("int second(void) { return 2; }\n__asm__(\".symver second,first@V_1\");\n")
     must("gcc", "-O1", "-shared", "-fPIC", "-Wl,--version-script=lib.map", "-o", "versioned.so", "versioned.c")
     # What a debug file of glibc has; GNU ld writes it where a symbol has several versions.
     must("objcopy", "--redefine-sym", "second=second@@V_2", "versioned.so")
     address = [line.split()[0] for line in must("nm", "versioned.so").splitlines() if "second@@V_2" in line]
-    rec = Recording()
-    module = rec.module(os.path.realpath("versioned.so"))
-    rec.sample(rec.thread(1, 1, "t"), [rec.frame(FILE, int(address[0], 16), module, flags=EXACT)])
-    got = folded(FOLD, rec.write(WRITER, "versioned.rec"))
-    check(got == {"t;second": 1}, "names without versions", got)
+    must("strip", "-o", "stripped.so", "versioned.so")
+    for path in ("versioned.so", "stripped.so"):
+        rec = Recording()
+        module = rec.module(os.path.realpath(path))
+        rec.sample(rec.thread(1, 1, "t"), [rec.frame(FILE, int(address[0], 16), module, flags=EXACT)])
+        got = folded(FOLD, rec.write(WRITER, "versioned.rec"))
+        check(got == {"t;second": 1}, f"{path}: names without versions, and not that of an older one", got)
     with open("alias.c", "w", encoding="utf-8") as file:
         file.write("int __own_name(void) { return 1; }\nint name(void) __attribute__((weak, alias(\"__own_name\")));\n")
     must("gcc", "-O1", "-shared", "-fPIC", "-o", "alias.so", "alias.c")
@@ -149,6 +151,19 @@ def versions():
     rec.sample(rec.thread(1, 1, "t"), [rec.frame(FILE, int(address[0], 16), rec.module(os.path.realpath("alias.so")), flags=EXACT)])
     got = folded(FOLD, rec.write(WRITER, "alias.rec"))
     check(got == {"t;name": 1}, "the name that people know, and not the library's own", got)
+    # Without a build-id its debug file, which may be here, is not found.
+    libc = must("gcc", "-print-file-name=libc.so.6").strip()
+    must("objcopy", "--remove-section=.note.gnu.build-id", libc, "bare-libc.so")
+    known = ["fputs", "free", "fwrite", "malloc"]
+    for path in (libc, "bare-libc.so"):
+        rows = [line.replace("@", " ").split() for line in must("nm", "-D", path).splitlines()]
+        rec = Recording()
+        module = rec.module(os.path.realpath(path))
+        for row in rows:
+            if row[2:3] and row[2] in known:
+                rec.sample(rec.thread(1, 1, "t"), [rec.frame(FILE, int(row[0], 16), module, flags=EXACT)])
+        got = folded(FOLD, rec.write(WRITER, "libc.rec"))
+        check(got == {f"t;{name}": 1 for name in known}, f"{os.path.basename(path)}: the names of the manual", got)
 
 
 def libraries():
