@@ -32,9 +32,32 @@ bool profile_why_complete(unsigned int why)
 	return why == PROFILE_OUTERMOST || why == PROFILE_NO_STACK;
 }
 
+bool profile_why_guessed(unsigned int why)
+{
+	return why == PROFILE_GUESSED;
+}
+
 bool profile_why_outermost(unsigned int why)
 {
-	return profile_why_complete(why) || why == PROFILE_GUESSED;
+	return profile_why_complete(why) || profile_why_guessed(why);
+}
+
+void profile_ends_add(struct profile_ends *ends, unsigned int why, uint64_t weight)
+{
+	ends->n[why]++;
+	ends->weights[why] += (double)weight;
+}
+
+double profile_ends_share(
+    const struct profile_ends *ends, bool (*is_so)(unsigned int why))
+{
+	double part = 0, all = 0;
+
+	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
+		part += is_so(why) ? ends->weights[why] : 0;
+		all += ends->weights[why];
+	}
+	return all > 0 ? 100 * part / all : 0;
 }
 
 bool profile_set_text(char **text, const char *value, struct err *err)

@@ -42,8 +42,21 @@ enum profile_why {
 const char *profile_why_text(unsigned int why);
 /* True if the stack has all its frames. */
 bool profile_why_complete(unsigned int why);
+/* True if it has them by frame pointers. */
+bool profile_why_guessed(unsigned int why);
 /* True if its outermost frame is that of the thread, also by frame pointers. */
 bool profile_why_outermost(unsigned int why);
+
+/* For each way in which stacks end, how many samples there are and the sum of their weights. */
+struct profile_ends {
+	uint64_t n[PROFILE_N_WHYS];
+	double weights[PROFILE_N_WHYS];
+};
+
+void profile_ends_add(struct profile_ends *ends, unsigned int why, uint64_t weight);
+/* Returns the percentage of the weights of those for which is_so is true. */
+double profile_ends_share(
+    const struct profile_ends *ends, bool (*is_so)(unsigned int why));
 
 enum { PROFILE_BUILD_ID_MAX = 64 };
 

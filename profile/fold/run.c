@@ -14,6 +14,7 @@
 #include "config.h"
 #include "profile/fold/command.h"
 #include "profile/output/output.h"
+#include "profile/output/stack_tree.h"
 #include "profile/profile.h"
 
 const char *const fold_formats[FOLD_N_FORMATS][2] = {
@@ -67,26 +68,26 @@ static bool fold_read(
 	return ok || fold_failed(&err, error);
 }
 
-/* "in.rec: 4204 samples, 98.33% complete; 68 (1.62%) end: copy of the stack cut off". */
+/* "in.rec: 4204 samples, 98.33% with complete stacks; 68 end: copy of the stack cut off". Percentages are of weights. */
 static void fold_summary(const struct fold_args *args, const struct profile *profile)
 {
-	uint64_t counts[PROFILE_N_WHYS] = {0}, complete = 0;
-	size_t n = profile->n_samples;
+	const bool weighted = tree_is_weighted(profile);
+	const size_t n = profile->n_samples;
+	struct profile_ends ends = {0};
 
 	for (size_t i = 0; i < n; i++)
-		counts[profile->samples[i].why]++;
-	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
-		complete += profile_why_complete(why) ? counts[why] : 0;
+		profile_ends_add(&ends, profile->samples[i].why,
+		    weighted ? profile->samples[i].weight : 1);
 	fprintf(stderr, "%s: ", print_program);
 	plain_print(args->title ? args->title : args->recording, stderr);
 	fprintf(stderr, ": %zu sample%s, %.2f%% with complete stacks", n, num_s(n),
-	    (double)complete * 100 / (double)n);
-	if (counts[PROFILE_GUESSED])
+	    profile_ends_share(&ends, profile_why_complete));
+	if (ends.n[PROFILE_GUESSED])
 		fprintf(stderr, ", %.2f%% more with frames by frame pointers",
-		    (double)counts[PROFILE_GUESSED] * 100 / (double)n);
+		    profile_ends_share(&ends, profile_why_guessed));
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
-		if (counts[why] && !profile_why_outermost(why))
-			fprintf(stderr, "; %" PRIu64 " end: %s", counts[why],
+		if (ends.n[why] && !profile_why_outermost(why))
+			fprintf(stderr, "; %" PRIu64 " end: %s", ends.n[why],
 			    profile_why_text(why));
 	if (profile->info.lost)
 		fprintf(stderr, "; %" PRIu64 " lost", profile->info.lost);

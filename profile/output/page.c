@@ -58,28 +58,31 @@ static void page_info(const struct page *page, const char *version)
 	json_text_member("unit", page->tree->weighted ? info->unit : "", page->out);
 }
 
-/* How stacks end, in the order of enum profile_why. */
+/* The weight of stacks that end so, in the order of enum profile_why. */
 static void page_ends(const struct page *page)
 {
-	uint64_t counts[PROFILE_N_WHYS] = {0};
+	uint64_t weights[PROFILE_N_WHYS] = {0};
 	char mark[OUTPUT_MARK_SIZE];
 	const char *comma = "";
 
-	for (size_t i = 0; i < page->profile->n_samples; i++)
-		counts[page->profile->samples[i].why]++;
+	for (size_t i = 0; i < page->profile->n_samples; i++) {
+		const struct profile_sample *sample = &page->profile->samples[i];
+
+		weights[sample->why] += page->tree->weighted ? sample->weight : 1;
+	}
 	fputs(",\"ends\":[", page->out);
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
-		if (!counts[why])
+		if (!weights[why])
 			continue;
 		fprintf(page->out,
-		    "%s{\"why\":\"%s\",\"mark\":\"%s\",\"samples\":%" PRIu64
+		    "%s{\"why\":\"%s\",\"mark\":\"%s\",\"weight\":%" PRIu64
 		    ",\"complete\":%s}",
 		    comma, profile_why_text(why),
 		    profile_why_outermost(why)
 			? ""
 			: output_name(
 			      page->naming, page->naming->n_functions + why, mark),
-		    counts[why], profile_why_complete(why) ? "true" : "false");
+		    weights[why], profile_why_complete(why) ? "true" : "false");
 		comma = ",";
 	}
 	fputs("]", page->out);

@@ -50,7 +50,7 @@ static bool walk_sample(struct recorder *recorder, const struct event *event)
 
 	if (!unwinder_walk(unwinder, space, event, &walked, &recorder->walk_err))
 		return false;
-	unwinder->n_whys[walked.why]++;
+	profile_ends_add(&unwinder->ends, walked.why, event->weight);
 	for (size_t i = 0; i < walked.n; i++)
 		walk_note(recorder, space, walked.pcs[i], walked.flags[i]);
 	return perfdata_put_walked(
@@ -99,20 +99,19 @@ void *recorder_walk(void *context)
 	return NULL;
 }
 
-static void walk_print_whys(const struct unwinder *unwinder)
+static void walk_print_ends(const struct profile_ends *ends)
 {
 	const char *before = "; ended early: ";
 
-	if (unwinder->n_whys[PROFILE_GUESSED])
+	if (ends->n[PROFILE_GUESSED])
 		fprintf(stderr, ", %llu more (%.2f %%) with frames by frame pointers",
-		    (unsigned long long)unwinder->n_whys[PROFILE_GUESSED],
-		    100.0 * (double)unwinder->n_whys[PROFILE_GUESSED] /
-			(double)unwinder->n_samples);
+		    (unsigned long long)ends->n[PROFILE_GUESSED],
+		    profile_ends_share(ends, profile_why_guessed));
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
-		if (profile_why_outermost(why) || unwinder->n_whys[why] == 0)
+		if (profile_why_outermost(why) || ends->n[why] == 0)
 			continue;
-		fprintf(stderr, "%s%llu %s", before,
-		    (unsigned long long)unwinder->n_whys[why], profile_why_text(why));
+		fprintf(stderr, "%s%llu %s", before, (unsigned long long)ends->n[why],
+		    profile_why_text(why));
 		before = ", ";
 	}
 }
@@ -167,16 +166,15 @@ void recorder_summary(const struct recorder *recorder, const char *name)
 {
 	const struct unwinder *unwinder = &recorder->unwinder;
 	uint64_t forgotten = unwinder->spaces.n_forgotten + unwinder->n_refused;
-	uint64_t complete =
-	    unwinder->n_whys[PROFILE_OUTERMOST] + unwinder->n_whys[PROFILE_NO_STACK];
+	const uint64_t *n = unwinder->ends.n;
 
 	fprintf(stderr, "eh2sframe-record: %s: %llu samples", name,
 	    (unsigned long long)unwinder->n_samples);
 	if (!recorder->args->raw && unwinder->n_samples > 0)
 		fprintf(stderr, ", %llu reach the outermost frame (%.2f %%)",
-		    (unsigned long long)complete,
-		    100.0 * (double)complete / (double)unwinder->n_samples);
-	walk_print_whys(unwinder);
+		    (unsigned long long)(n[PROFILE_OUTERMOST] + n[PROFILE_NO_STACK]),
+		    profile_ends_share(&unwinder->ends, profile_why_complete));
+	walk_print_ends(&unwinder->ends);
 	if (unwinder->n_samples == 0 && recorder->args->n_pids)
 		fputs(", because the processes did not run; those that they had started "
 		      "before are recorded if you name them, too, or with -a",

@@ -38,7 +38,8 @@ struct unwinder {
 	const uint8_t *vdso; /* of this system; borrowed */
 	size_t vdso_size;
 	/* Counts of the work. */
-	uint64_t n_samples, n_whys[PROFILE_N_WHYS];
+	uint64_t n_samples;
+	struct profile_ends ends;
 	uint64_t n_lost;
 	/* Files without rows for another reason than that they have no CFI. */
 	size_t n_failed;

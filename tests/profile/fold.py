@@ -16,7 +16,7 @@ import sys
 
 from batch_lib import remove, scratch
 from elf_text import fdes
-from fold_lib import (CUT_OFF, EXACT, FILE, JIT, KERNEL, NO_ROW, UNKNOWN, Recording, folded, run)
+from fold_lib import (CUT_OFF, EXACT, FILE, JIT, KERNEL, NO_ROW, OUTERMOST, UNKNOWN, Recording, folded, run)
 from tap import check, must, plan
 
 FOLD, WRITER = (os.path.realpath(path) for path in sys.argv[1:3])
@@ -297,7 +297,7 @@ def test_html(path):
               "a;b;[incomplete: code without a row];[unknown];Lazy:~x\\012y": 1,
               "a;b;[incomplete: copy of the stack cut off];f;g": 1}
     check(got == wanted, "html: all stacks", got)
-    ends = {end["why"]: (end["samples"], end["complete"]) for end in data["ends"]}
+    ends = {end["why"]: (end["weight"], end["complete"]) for end in data["ends"]}
     check(ends == {"outermost frame": (3, True), "thread of the kernel": (2, True), "code without a row": (1, False),
                    "copy of the stack cut off": (1, False)} and data["samples"] == 7, "html: how stacks end", ends)
     check(data["command"] == "make it" and data["seconds"] == 0.6 and data["least"] == 1, "html: what was recorded")
@@ -307,15 +307,17 @@ def test_html(path):
 
 def weights():
     """Where samples have different weights, these count; where their sum is no number, samples do."""
-    for what, heavy, line in (("weights are summed up", 5, 13), ("weights of damage are not", 2**63, 3)):
+    for what, heavy, line, share in (("weights are summed up", 5, 12, "92.31%"), ("weights of damage are not", 2**63, 2, "66.67%")):
         rec = Recording(event="cycles")
         frame = rec.frame(FILE, 0x1000, rec.module("/opt/prog"), name="main")
         for weight in (1, 7, heavy):
-            rec.sample(rec.thread(7, 7, "t"), [frame], weight=weight)
+            rec.sample(rec.thread(7, 7, "t"), [frame], NO_ROW if weight == 1 else OUTERMOST, weight=weight)
         path = rec.write(WRITER, "weights.rec")
-        got, data = folded(FOLD, path), data_of(run(FOLD, "-q", "--format=html", path).stdout)
-        check(got == tree_of(data) == {"t;main": line} and (data["total"], data["unit"], data["samples"]) ==
-              (line, "cycles" if line == 13 else "", 3), what, (got, data))
+        got, data, said = folded(FOLD, path), data_of(run(FOLD, "-q", "--format=html", path).stdout), run(FOLD, path).stderr
+        check(got == tree_of(data) == {"t;main": line, "t;[incomplete: code without a row];main": 1} and
+              (data["total"], data["unit"], data["samples"]) == (line + 1, "cycles" if line == 12 else "", 3), what, (got, data))
+        check(f"3 samples, {share} with complete stacks; 1 end: code" in said and
+              [end["weight"] for end in data["ends"]] == [line, 1], what + " in how stacks end", (said, data["ends"]))
 
 
 def odd_names():

@@ -17,14 +17,14 @@ function partsFacts(report) {
 
 // Shares of samples by how their stacks end. pick(text) marks those that end so.
 function partsEnds(report, pick) {
-	const complete = report.ends.reduce((sum, end) => sum + (end.complete ? end.samples : 0), 0);
+	const complete = report.ends.reduce((sum, end) => sum + (end.complete ? end.weight : 0), 0);
 	let x = 0, shade = 0;
 
-	domBy('complete').textContent = dataPercent(complete, report.samples);
-	domBy('others').hidden = complete === report.samples;
+	domBy('complete').textContent = dataPercent(complete, report.total);
+	domBy('others').hidden = complete === report.total;
 	for (const end of report.ends) {
 		const paint = 'fill-' + (end.complete ? 'complete' : 'cut' + shade++ % 5);
-		const width = 100 * end.samples / report.samples;
+		const width = 100 * end.weight / report.total;
 		domBy('bar').append(domSvg('rect', { x: x + '%', y: 0, width: Math.max(width, 0.2) + '%', height: 16,
 			class: paint }));
 		x += width;
@@ -32,7 +32,7 @@ function partsEnds(report, pick) {
 			domSvg('rect', { width: 14, height: 14, rx: 3, class: paint })), end.why];
 		domBy('reasons').append(dom('li', {}, !end.mark ? words : domButton(words, () => pick(dataText(end.mark)),
 			{ class: 'link', title: 'Mark these stacks in the graph' }), ' ',
-		dom('span', { class: 'figure' }, dataPercent(end.samples, report.samples))));
+		dom('span', { class: 'figure' }, dataPercent(end.weight, report.total))));
 	}
 }
 

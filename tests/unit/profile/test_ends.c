@@ -4,9 +4,11 @@
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "profile/perfdata/event.h"
+#include "profile/record/recorder.h"
 #include "profile/stacks/unwinder.h"
 #include "tests/unit/unit.h"
 
@@ -36,22 +38,19 @@ static void teardown(void)
 }
 UNIT_FIXTURE(setup, teardown)
 
-/* Why the stack of a sample of this process ended that has n frames in the kernel. pc: of the program, which has
- * words zeros on its stack; 0: the kernel gave no registers. */
-static enum profile_why why_of(size_t n, uint64_t pc, size_t words)
+/* Makes the record of a sample of this process that has n frames in the kernel. pc: of the program, which has words
+ * zeros on its stack; 0: the kernel gave no registers. */
+static void sample(uint64_t weight, size_t n, uint64_t pc, size_t words)
 {
 	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE};
-	const struct event_layout layout = {
-	    .sample_type = EVENT_SAMPLE_TYPE, .registers = 0xff0fff, .id_all = true};
 	const uint64_t pid = (uint64_t)getpid();
-	struct event event;
 
 	record_size = sizeof(header);
 	put(pc);
 	put(pid | pid << 32);
 	put(1000); /* time */
 	put(0);
-	put(1);
+	put(weight);
 	put(n ? n + 1 : 0);
 	if (n)
 		put(PERF_CONTEXT_KERNEL);
@@ -67,6 +66,16 @@ static enum profile_why why_of(size_t n, uint64_t pc, size_t words)
 		put(8 * words);
 	header.size = (uint16_t)record_size;
 	memcpy(record, &header, sizeof(header));
+}
+
+/* Why the stack of such a sample ended. */
+static enum profile_why why_of(size_t n, uint64_t pc, size_t words)
+{
+	const struct event_layout layout = {
+	    .sample_type = EVENT_SAMPLE_TYPE, .registers = 0xff0fff, .id_all = true};
+	struct event event;
+
+	sample(1, n, pc, words);
 	ck_assert(event_read(record, record_size, &layout, &event));
 	ck_assert(unwinder_walk(
 	    &unwinder, space_find(&unwinder.spaces, event.pid), &event, &walked, &err));
@@ -130,4 +139,49 @@ UNIT(at_a_zero)
 		    why == PROFILE_OUTERMOST || why == PROFILE_NO_STACK);
 	ck_assert(profile_why_outermost(PROFILE_GUESSED));
 	ck_assert(!profile_why_outermost(PROFILE_GIVEN));
+}
+
+static void queue_sample(struct queue *queue, uint64_t weight, uint64_t pc)
+{
+	sample(weight, 1, pc, 0);
+	memcpy(queue_room(queue, record_size, true), record, record_size);
+	queue_put(queue, record_size);
+}
+
+/* A recorder's summary has percentages of weights. */
+UNIT(weights)
+{
+	static struct recorder recorder;
+	const struct record_args args = {.frequency = 99};
+	const struct event comm = {.kind = EVENT_COMM,
+	    .pid = (uint32_t)getpid(),
+	    .tid = (uint32_t)getpid(),
+	    .text = "kworker"};
+	char line[1024] = "";
+	const int before = dup(STDERR_FILENO), file = memfd_create("summary", 0);
+
+	recorder.args = &args;
+	recorder.perf.attr = (struct perf_event_attr){.sample_type = EVENT_SAMPLE_TYPE,
+	    .sample_regs_user = 0xff0fff,
+	    .sample_id_all = 1};
+	ck_assert(queue_begin(&recorder.queue, &err));
+	ck_assert(unwinder_begin(&recorder.unwinder, PROFILE_X86_64, &err));
+	ck_assert(perfdata_begin(&recorder.writer, memfd_create("recording", 0),
+	    &recorder.perf.attr, true, &err));
+	ck_assert(unwinder_take(&recorder.unwinder, &comm, &err));
+	/* One of a thread of the kernel, and one of a program that is replaced. */
+	queue_sample(&recorder.queue, 3, 0);
+	queue_sample(&recorder.queue, 1, 0x1234);
+	queue_close(&recorder.queue);
+	recorder_walk(&recorder);
+	dup2(file, STDERR_FILENO);
+	recorder_summary(&recorder, "x");
+	dup2(before, STDERR_FILENO);
+	ck_assert_int_gt(pread(file, line, sizeof(line) - 1, 0), 0);
+	ck_assert_msg(
+	    strstr(line, "2 samples, 1 reach the outermost frame (75.00 %); ended early: "
+			 "1 copy of the stack cut off;"),
+	    "%s", line);
+	unwinder_free(&recorder.unwinder);
+	perfdata_writer_free(&recorder.writer);
 }
