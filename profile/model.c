@@ -60,6 +60,32 @@ double profile_ends_share(
 	return all > 0 ? 100 * part / all : 0;
 }
 
+const char *profile_ends_advice(const struct profile_ends *ends)
+{
+	static const char *const ADVICE[PROFILE_N_WHYS] = {
+	    [PROFILE_NO_MODULE] = "; code made at run time needs frame pointers (Java: "
+				  "-XX:+PreserveFramePointer) and no --no-guess",
+	    [PROFILE_NO_ROW] = "; code without CFI needs -fasynchronous-unwind-tables, "
+			       "or -fno-omit-frame-pointer and no --no-guess",
+	    [PROFILE_CUT_OFF] = "; a stack larger than its copy needs a larger "
+				"--stack-size (up to 63480)",
+	    [PROFILE_NO_ROWS] = "; files need CFI and must stay as they were: record as "
+				"root and without --raw",
+	    [PROFILE_GIVEN] = "; recordings of eh2sframe-record or perf record "
+			      "--call-graph dwarf say which stacks are complete",
+	};
+	unsigned int most = 0;
+	double all = 0;
+
+	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
+		all += ends->weights[why];
+		if (!profile_why_outermost(why) &&
+		    ends->weights[why] > ends->weights[most])
+			most = why;
+	}
+	return ADVICE[most] && 100 * ends->weights[most] > all ? ADVICE[most] : "";
+}
+
 bool profile_set_text(char **text, const char *value, struct err *err)
 {
 	char *copy = strdup(value);

@@ -89,6 +89,7 @@ static void fold_summary(const struct fold_args *args, const struct profile *pro
 		if (ends.n[why] && !profile_why_outermost(why))
 			fprintf(stderr, "; %" PRIu64 " end: %s", ends.n[why],
 			    profile_why_text(why));
+	fputs(profile_ends_advice(&ends), stderr);
 	if (profile->info.lost)
 		fprintf(stderr, "; %" PRIu64 " lost", profile->info.lost);
 	if (profile->info.n_others)

@@ -114,6 +114,7 @@ static void walk_print_ends(const struct profile_ends *ends)
 		    profile_why_text(why));
 		before = ", ";
 	}
+	fputs(profile_ends_advice(ends), stderr);
 }
 
 /* True if time a is less than nine tenths of time b by more than the chance of its samples. */

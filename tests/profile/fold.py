@@ -320,6 +320,23 @@ def weights():
               [end["weight"] for end in data["ends"]] == [line, 1], what + " in how stacks end", (said, data["ends"]))
 
 
+def advice():
+    """More than a hundredth of the samples ends early: the line says what to do for the most frequent reason, where there is something."""
+    known = {3: "-XX:+PreserveFramePointer", NO_ROW: "-fasynchronous-unwind-tables", CUT_OFF: "--stack-size", 10: "record as root",
+             12: "eh2sframe-record"}
+    for why in range(2, 14):
+        said = []
+        for n in (2, 3):
+            rec = Recording()
+            frame, thread = rec.frame(FILE, 0x1000, rec.module("/opt/prog"), name="main"), rec.thread(7, 7, "t")
+            for i in range(200):
+                rec.sample(thread, [frame], why if i < n else 2 if i == n else OUTERMOST)
+            said.append(run(FOLD, "-o", "advice.txt", rec.write(WRITER, "advice.rec")).stderr)
+        got = [text in line for text in known.values() for line in said]
+        check(got == [n == 3 and text == known.get(why) for text in known.values() for n in (2, 3)] and all(
+            line.count("\n") == 1 for line in said), f"what to do for reason {why}", said)
+
+
 def odd_names():
     """Names that are markup, not UTF-8, or control a terminal."""
     rec = Recording(command="</script><b>&amp;")
@@ -424,6 +441,7 @@ def main():
         test_folded(path)
         test_html(path)
         weights()
+        advice()
         odd_names()
         lost_once()
         damaged(path)

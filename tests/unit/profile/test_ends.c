@@ -179,8 +179,9 @@ UNIT(weights)
 	dup2(before, STDERR_FILENO);
 	ck_assert_int_gt(pread(file, line, sizeof(line) - 1, 0), 0);
 	ck_assert_msg(
-	    strstr(line, "2 samples, 1 reach the outermost frame (75.00 %); ended early: "
-			 "1 copy of the stack cut off;"),
+	    strstr(line,
+		"2 samples, 1 reach the outermost frame (75.00 %); ended early: "
+		"1 copy of the stack cut off; a stack larger than its copy needs"),
 	    "%s", line);
 	unwinder_free(&recorder.unwinder);
 	perfdata_writer_free(&recorder.writer);
