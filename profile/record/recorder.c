@@ -21,6 +21,8 @@
 /* How long a record may stay in a ring that is not half full; where the thread whose event would tell of a full one has ended; and where
  * a process has begun or mapped a file, both of which may be gone soon: until that is no longer too new. */
 enum { RECORDER_WAIT_MS = 250, RECORDER_WAIT_ALONE_MS = 10, RECORDER_WAIT_NEWS_MS = 6 };
+/* While there is more and more news, this many ns are between two questions for the time that processes have used. */
+#define RECORDER_ASK UINT64_C(50000000)
 /* In this time the next sample comes at most frequencies, with which the kernel tells of those that were lost. */
 enum { RECORDER_LAST_MS = 50 };
 
@@ -117,14 +119,18 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 	return recorder_open_tasks(recorder, err);
 }
 
-/* Time that the processes of -p have used since this was called before. */
+/* Adds the time that the processes of -p have used since this was called before. One that is gone does not tell. */
 static void recorder_used(struct recorder *recorder)
 {
-	uint64_t now = 0;
+	for (size_t i = 0; i < recorder->args->n_pids; i++) {
+		uint64_t *before = &recorder->used_by[i],
+			 now = proc_used(recorder->args->pids[i], recorder->perf.kernel);
 
-	for (size_t i = 0; i < recorder->args->n_pids; i++)
-		now += proc_used(recorder->args->pids[i], recorder->perf.kernel);
-	recorder->used = now > recorder->used ? now - recorder->used : 0;
+		if (now <= *before)
+			continue;
+		recorder->used += now - *before;
+		*before = now;
+	}
 }
 
 bool recorder_begin(
@@ -172,8 +178,8 @@ bool recorder_begin(
 		return false;
 	if (!recorder_open_events(recorder, err))
 		return false;
-	if (args->n_pids)
-		recorder_used(recorder);
+	recorder_used(recorder);
+	recorder->used = 0;
 	if (!unwinder_begin(&recorder->unwinder, machine, err))
 		return false;
 	recorder->unwinder.guess = !args->no_guess;
@@ -269,6 +275,7 @@ static void recorder_loop(struct recorder *recorder)
 	uint64_t end = duration > 0 && duration < 1e9
 			   ? spent_now() + (uint64_t)(duration * 1e9)
 			   : UINT64_MAX;
+	uint64_t asked = 0;
 	bool ends = false, alone = false;
 
 	perf->polls[perf->n_cpus] =
@@ -294,6 +301,11 @@ static void recorder_loop(struct recorder *recorder)
 			}
 		ends = recorder_signals(recorder) || recorder_pids_ended(recorder);
 		now = spent_now();
+		/* The first news may be of an end. */
+		if (!news || now - asked > RECORDER_ASK) {
+			recorder_used(recorder);
+			asked = now;
+		}
 		if (!recorder_drain(recorder, now - RECORDER_MARGIN, false))
 			return;
 	}
@@ -333,8 +345,7 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 	if (args->command ||
 	    proc_known(args->pids, args->n_pids, args->raw, &recorder->queue)) {
 		recorder_loop(recorder);
-		if (args->n_pids)
-			recorder_used(recorder);
+		recorder_used(recorder);
 		recorder_drain(recorder, UINT64_MAX, true);
 		if (recorder->child > 0 || !args->command)
 			poll(NULL, 0, RECORDER_LAST_MS);

@@ -34,6 +34,8 @@ struct recorder {
 	 * waited for, or the processes of -p; 0: it is not known. Without the kernel's where that is not
 	 * recorded. */
 	uint64_t sampled, used;
+	uint64_t used_by[RECORD_MAX_PIDS]; /* of each process of -p, also before */
+	uint64_t n_orphans;		   /* that have ended; nobody waited for them */
 	/* The command. */
 	pid_t child;
 	/* From before: which signals were blocked, and what was done at SIGCHLD and SIGXFSZ. */

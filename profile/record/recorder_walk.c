@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "profile/perfdata/format.h"
 #include "profile/record/recorder.h"
@@ -83,6 +84,10 @@ static bool walk_record(struct recorder *recorder, const struct event *event,
 	if ((!raw || event->kind == EVENT_LOST) &&
 	    !unwinder_take(unwinder, event, &recorder->walk_err))
 		return false;
+	if (event->kind == EVENT_EXIT && event->pid == event->tid &&
+	    event->parent != (uint32_t)getpid() &&
+	    !space_find(&unwinder->spaces, event->parent))
+		recorder->n_orphans++;
 	if (event->kind == EVENT_EXIT && !space_find(&unwinder->spaces, event->pid))
 		names_of_process(&recorder->names, event->pid);
 	return perfdata_put(&recorder->writer, bytes, size, &recorder->walk_err);
@@ -137,6 +142,14 @@ static bool walk_is_less(const struct recorder *recorder, double a, double b)
 	return less > 0 && less * less > 4 * b / recorder->args->frequency;
 }
 
+/* Processes of a command that may have no samples, and whose time is not known: they have ended, or still run. */
+static uint64_t walk_orphans(const struct recorder *recorder)
+{
+	if (!recorder->args->command || recorder->args->raw || recorder->perf.kept)
+		return 0;
+	return recorder->n_orphans + recorder->unwinder.spaces.n;
+}
+
 /* How much of the processor time has samples, and why the rest has none. */
 static void walk_print_time(const struct recorder *recorder)
 {
@@ -144,6 +157,7 @@ static void walk_print_time(const struct recorder *recorder)
 	double sampled = (double)recorder->sampled / 1e9;
 	double used = (double)recorder->used / 1e9;
 	double lost = (double)recorder->unwinder.n_lost / args->frequency;
+	uint64_t orphans = walk_orphans(recorder);
 
 	fprintf(stderr, "; samples stand for %.2f s", sampled);
 	/* Nobody waited for some of the processes. */
@@ -151,6 +165,9 @@ static void walk_print_time(const struct recorder *recorder)
 		return;
 	fprintf(stderr, " of %.2f s that were used%s", used,
 	    recorder->perf.kernel ? "" : " outside the kernel");
+	if (orphans)
+		fprintf(stderr, ", without that of %llu process%s that nobody waited for",
+		    (unsigned long long)orphans, orphans == 1 ? "" : "es");
 	if (!walk_is_less(recorder, sampled, used))
 		return;
 	if (2 * lost > used - sampled)
@@ -170,8 +187,9 @@ bool recorder_is_partial(const struct recorder *recorder)
 	return walk_is_less(recorder, (double)recorder->sampled / 1e9,
 		   (double)recorder->used / 1e9) ||
 	       (recorder->unwinder.n_samples == 0 && recorder->args->n_pids) ||
-	       recorder->unwinder.n_failed || recorder->unwinder.n_refused ||
-	       recorder->unwinder.spaces.n_forgotten || recorder->names.n_left_out ||
+	       walk_orphans(recorder) || recorder->unwinder.n_failed ||
+	       recorder->unwinder.n_refused || recorder->unwinder.spaces.n_forgotten ||
+	       recorder->names.n_left_out ||
 	       !(recorder->perf.kernel || recorder->args->user);
 }
 
@@ -188,7 +206,8 @@ void recorder_summary(const struct recorder *recorder, const char *name)
 		    (unsigned long long)(n[PROFILE_OUTERMOST] + n[PROFILE_NO_STACK]),
 		    profile_ends_share(&unwinder->ends, profile_why_complete));
 	walk_print_ends(&unwinder->ends);
-	if (unwinder->n_samples == 0 && recorder->args->n_pids)
+	if (unwinder->n_samples == 0 && recorder->args->n_pids &&
+	    !walk_is_less(recorder, 0, (double)recorder->used / 1e9))
 		fputs(", because the processes did not run; those that they had started "
 		      "before are recorded if you name them, too, or with -a",
 		    stderr);

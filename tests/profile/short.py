@@ -74,6 +74,12 @@ if os.geteuid() == 0 and shutil.which("setpriv") and tap.run(*user, record, "-o"
     have, used, said, found = recorded(99, [short, "threads", "800", "5"], user)
     tap.check(have < 0.5 * used and "short threads and processes have none: run it as root, or give -F 4999" in said[2], "another user is told of what is missing",
               f"{have} {used} {said}")
+    # Its parent waits for it, so that nothing is left to ask.
+    with subprocess.Popen([*user, "sh", "-c", '"$0" threads 800 5 & echo $!; wait', short], stdout=subprocess.PIPE, text=True) as running:
+        run = tap.run(*user, record, "-o", work + "/user", "-p", running.stdout.readline().strip())
+    tap.check(re.search(r"; samples stand for 0\.\d+ s of \d\.\d+ s that were used", run.stderr) and "give -F 4999" in run.stderr, "also of a process that has ended", run)
+    run = tap.run(*user, record, "-o", work + "/user", "sh", "-c", '("$0" threads 100 5 &) ; sleep 2', short)
+    tap.check("that were used outside the kernel, without that of 1 process that nobody waited for" in run.stderr, "and of one that nobody waited for", run)
 else:
     tap.skip("another user is told of what is missing", "needs root, setpriv, and a program that another user can run")
 os.chdir("/")
