@@ -359,7 +359,6 @@ bool recorder_run(struct recorder *recorder, struct err *err)
 static bool recorder_finish(struct recorder *recorder, struct err *err)
 {
 	const struct record_args *args = recorder->args;
-	const struct unwinder *unwinder = &recorder->unwinder;
 	struct utsname name;
 	const struct perfdata_about about = {.host = name.nodename,
 	    .release = name.release,
@@ -369,19 +368,6 @@ static bool recorder_finish(struct recorder *recorder, struct err *err)
 	    .clock = event_clock()};
 
 	uname(&name);
-	for (size_t i = 0; i < unwinder->n_files; i++) {
-		const struct unwinder_file *file = unwinder->files[i];
-		/* The kernel gives none of what was mapped before; the file, which has its inode, does. */
-		const struct facts *facts =
-		    file && file->rows ? &file->rows->facts : NULL;
-
-		if (file && file->opened && file->mapped.build_id_size)
-			perfdata_put_build_id(&recorder->writer, file->mapped.path,
-			    file->mapped.build_id, file->mapped.build_id_size);
-		else if (facts && facts->build_id_size)
-			perfdata_put_build_id(&recorder->writer, file->mapped.path,
-			    facts->build_id, facts->build_id_size);
-	}
 	return perfdata_end(&recorder->writer, &about, err);
 }
 

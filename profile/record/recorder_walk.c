@@ -18,6 +18,21 @@ static void walk_count(struct recorder *recorder, const struct event *event)
 		    args->cycles ? 1000000000 / args->frequency : event->weight;
 }
 
+/* Notes a file's build-id, once. The kernel gives none of what was mapped before; the file, which has its inode, does. */
+static void walk_note_file(struct recorder *recorder, struct unwinder_file *file)
+{
+	const struct rows_file *mapped = &file->mapped;
+	const struct facts *facts = &file->rows->facts;
+	const bool told = mapped->build_id_size > 0;
+	const uint32_t size = told ? mapped->build_id_size : facts->build_id_size;
+
+	if (file->module != UINT32_MAX || size == 0)
+		return;
+	file->module = 0;
+	perfdata_put_build_id(&recorder->writer, mapped->path,
+	    told ? mapped->build_id : facts->build_id, size);
+}
+
 /* Notes a frame that may have no name later, once. */
 static void walk_note(
     struct recorder *recorder, struct space *space, uint64_t pc, unsigned int flags)
@@ -38,6 +53,8 @@ static void walk_note(
 	if (!space)
 		return;
 	file = place->file == SPACE_NO_FILE ? NULL : unwinder->files[place->file];
+	if (file)
+		walk_note_file(recorder, file);
 	if (file && file->no_file)
 		file = NULL;
 	seen.pid = space->pid;

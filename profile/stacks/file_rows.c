@@ -158,23 +158,32 @@ bool rows_make_here(const struct rows_file *file,
 static bool rows_count(
     struct rows_made *made, const struct owner *owner, struct rows *rows, struct err *err)
 {
-	uint64_t bytes = rows->size + rows->n_extra * sizeof(*rows->extra) +
+	uint64_t bytes = sizeof(*rows) + rows->size +
+			 rows->n_extra * sizeof(*rows->extra) +
 			 rows->symbols.n * sizeof(*rows->symbols.list) + rows->n_names;
 	const struct rows kept = {
 	    .facts = rows->facts, .is_elsewhere = rows->is_elsewhere};
 
-	if (owner->is_own)
-		return true;
-	if (!spent_take(&made->apart, owner, bytes)) {
+	if (!owner->is_own && !spent_take(&made->apart, owner, bytes)) {
 		made->is_full = true;
 		rows_free(rows);
 		*rows = kept;
 		return err_set(
 		    err, ERR_LIMIT, "the rows of its owner's files take too much memory");
 	}
-	rows->place = owner->place;
+	rows->place = owner->is_own ? OWNERS : owner->place;
 	rows->bytes = bytes;
+	made->own += owner->is_own ? bytes : 0;
 	return true;
+}
+
+void rows_drop(struct rows_made *made, struct rows *rows)
+{
+	if (rows->place == OWNERS)
+		made->own -= rows->bytes;
+	else
+		spent_give(&made->apart, rows->place, rows->bytes);
+	rows_free(rows);
 }
 
 /* Reads here what root or this user wrote at its path here. For all else, whoever maps it answers. */
@@ -185,7 +194,7 @@ static bool rows_make_live(struct rows_made *made, const struct rows_file *file,
 	    .memory = UINT64_C(4) << 30, .seconds = ROWS_SECONDS};
 	struct rows_place places[ROWS_PLACES];
 	struct spent_work work;
-	struct owner owner;
+	struct owner owner = {.is_own = true};
 	bool ok;
 
 	if (file->is_own && rows_places_open_own(file, places)) {
@@ -193,7 +202,7 @@ static bool rows_make_live(struct rows_made *made, const struct rows_file *file,
 		rows_places_close(places);
 		/* Else it is another file. */
 		if (ok || err->kind != ERR_IO)
-			return ok;
+			return ok && rows_count(made, &owner, rows, err);
 	}
 	/* A stranger's process must not say what the file is to one's own, nor one that has become a stranger's. */
 	owner = file->is_own ? owner_of(file->pid) : file->owner;

@@ -77,7 +77,7 @@ struct rows {
 	struct symbols symbols;
 	char *names; /* owned; what the symbols point to */
 	size_t n_names;
-	uint32_t place; /* of the owner that it is counted for */
+	uint32_t place; /* of the owner that it is counted for; OWNERS: one's own */
 	uint64_t bytes; /* that are counted */
 };
 
@@ -94,6 +94,7 @@ struct rows_made {
 	size_t n;	    /* files that were converted */
 	uint64_t ns;	    /* of time */
 	struct spent apart; /* by files of other users */
+	uint64_t own;	    /* bytes of one's own files that are kept */
 	bool is_full;	    /* since the caller looked last, an owner had no room */
 	struct rows_held held[ROWS_HELD]; /* in turn */
 	size_t n_held;
@@ -161,5 +162,7 @@ ATTR_MUST_CHECK bool rows_make_apart(const struct rows_file *file,
     const struct apart_limits *limits, struct rows *rows, struct spent_work *work,
     struct err *err);
 void rows_free(struct rows *rows); /* accepts a zeroed one */
+/* Frees those that rows_make has counted. */
+void rows_drop(struct rows_made *made, struct rows *rows);
 
 #endif

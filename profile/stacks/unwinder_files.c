@@ -98,8 +98,7 @@ static void unwinder_rows_free(struct unwinder *unwinder, struct unwinder_file *
 {
 	if (!file->rows)
 		return;
-	spent_give(&unwinder->rows.apart, file->rows->place, file->rows->bytes);
-	rows_free(file->rows);
+	rows_drop(&unwinder->rows, file->rows);
 	free(file->rows);
 	file->rows = NULL;
 }
@@ -142,6 +141,7 @@ static bool unwinder_files_sweep(struct unwinder *unwinder)
 	memset(unwinder->places, 0, UNWINDER_PLACES * sizeof(*unwinder->places));
 	unwinder->free_file = unwinder->n_since_sweep = 0;
 	unwinder->rows.is_full = false;
+	unwinder->most_own = 2 * unwinder->rows.own + UNWINDER_OWN;
 	return true;
 }
 
@@ -162,8 +162,9 @@ static bool unwinder_file_number(
 	const size_t seldom = UNWINDER_MAX_FILES / (unwinder->rows.is_full ? 1024 : 4);
 
 	*number = SPACE_NO_FILE;
-	if (++unwinder->n_since_sweep > seldom &&
-	    (unwinder->rows.is_full || !unwinder_file_next(unwinder)) &&
+	if (((++unwinder->n_since_sweep > seldom &&
+		 (unwinder->rows.is_full || !unwinder_file_next(unwinder))) ||
+		unwinder->rows.own > unwinder->most_own) &&
 	    !unwinder_files_sweep(unwinder))
 		return err_set_nomem(err);
 	if (!unwinder_file_next(unwinder)) {

@@ -227,3 +227,46 @@ UNIT(files_held)
 	}
 	unwinder_free(&unwinder);
 }
+
+/* Own programs that have run and are removed are forgotten, those that are mapped stay. */
+UNIT(files_own)
+{
+	const uint32_t n = 3 * UNWINDER_OWN / (64 << 10);
+	struct unwinder unwinder;
+	char path[] = "/tmp/own-XXXXXX", other[64], command[128];
+	struct event event = {.kind = EVENT_MAP,
+	    .pid = (uint32_t)getpid(),
+	    .start = 4096,
+	    .size = 4096,
+	    .text = other};
+	uint64_t all = 0;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	snprintf(command, sizeof(command), "cat /proc/%u/exe >%s", event.pid, path);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert(unwinder_begin(&unwinder, unwinder_machine(), &err));
+	for (uint32_t i = 0; i < n && all < 3 * UNWINDER_OWN; i++) {
+		const struct space_map *map;
+
+		snprintf(other, sizeof(other), "%s-%u", path, i);
+		ck_assert_int_eq(link(path, other), 0);
+		event.start = i ? 8192 : 4096;
+		ck_assert(unwinder_take(&unwinder, &event, &err));
+		map =
+		    space_map_find(space_find(&unwinder.spaces, event.pid), event.start);
+		ck_assert_ptr_nonnull(map);
+		ck_assert(unwinder_file_open(&unwinder, map->file, &err));
+		ck_assert(!unwinder.files[map->file]->failed);
+		all += unwinder.files[map->file]->rows->bytes;
+		ck_assert_uint_ge(unwinder.files[map->file]->rows->bytes, 4096);
+		ck_assert_uint_le(unwinder.rows.own, 2 * UNWINDER_OWN);
+		unlink(other);
+	}
+	ck_assert_ptr_nonnull(unwinder.files[0]);
+	ck_assert_uint_lt(unwinder.rows.own, all / 2);
+	unwinder_free(&unwinder);
+	ck_assert_uint_eq(unwinder.rows.own, 0);
+	close(fd);
+	unlink(path);
+}
