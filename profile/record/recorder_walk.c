@@ -162,9 +162,14 @@ static bool walk_is_less(const struct recorder *recorder, double a, double b)
 /* Processes of a command that may have no samples, and whose time is not known: they have ended, or still run. */
 static uint64_t walk_orphans(const struct recorder *recorder)
 {
+	const struct spaces *spaces = &recorder->unwinder.spaces;
+	uint64_t n = recorder->n_orphans;
+
 	if (!recorder->args->command || recorder->args->raw || recorder->perf.kept)
 		return 0;
-	return recorder->n_orphans + recorder->unwinder.spaces.n;
+	for (size_t i = 0; i < spaces->n; i++)
+		n += spaces->list[i].space->maps.n > 0;
+	return n;
 }
 
 /* How much of the processor time has samples, and why the rest has none. */
