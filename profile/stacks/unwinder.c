@@ -34,8 +34,8 @@ uint64_t unwinder_register_mask(enum profile_machine machine)
 bool unwinder_begin(
     struct unwinder *unwinder, enum profile_machine machine, struct err *err)
 {
-	*unwinder =
-	    (struct unwinder){.machine = machine, .live = true, .most_own = UNWINDER_OWN};
+	*unwinder = (struct unwinder){
+	    .machine = machine, .live = true, .most_rows = UNWINDER_ROWS};
 	unwinder->cache.n_entries = UNWINDER_RULES;
 	unwinder->cache.entries =
 	    calloc(UNWINDER_RULES, sizeof(*unwinder->cache.entries));

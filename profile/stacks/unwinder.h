@@ -48,7 +48,7 @@ struct unwinder {
 	size_t n_files, cap_files;
 	size_t free_file;     /* from here on numbers of files can be free */
 	size_t n_since_sweep; /* numbers that were asked for */
-	uint64_t most_own;    /* rows.own before the next one */
+	uint64_t most_rows;   /* bytes of them before the next one */
 	uint64_t n_refused;   /* files that were too many */
 	struct slots file_slots;
 	struct eh2sframe_walk_cache cache;
@@ -113,8 +113,8 @@ void unwinder_files_free(struct unwinder *unwinder);
 #define UNWINDER_IN_FILE ((UINT64_C(1) << 40) - 1)
 /* Limits of mapped files: those that are kept, versions of one path, and build-ids and states of one file that is here. */
 enum { UNWINDER_MAX_FILES = 1 << 18, UNWINDER_VERSIONS = 64, UNWINDER_VERSIONS_HERE = 8 };
-/* So many bytes of rows of one's own files, and as many again as processes map, are kept before the others are forgotten. */
-enum { UNWINDER_OWN = 32 << 20 };
+/* So many bytes of rows, and twice as many as those of mapped files took, are kept before those that no process maps are forgotten. */
+enum { UNWINDER_ROWS = 32 << 20 };
 /* How often a file is opened that was not there for the process that was asked, or for which its owner had no time. */
 enum { UNWINDER_TRIES = 4 };
 

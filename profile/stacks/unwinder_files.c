@@ -111,6 +111,11 @@ static void unwinder_file_free(struct unwinder *unwinder, struct unwinder_file *
 	free(file);
 }
 
+static uint64_t unwinder_rows_bytes(const struct unwinder *unwinder)
+{
+	return unwinder->rows.own + unwinder->rows.apart.all_bytes;
+}
+
 /* Forgets the files that no process maps any more. Their numbers are used again, so what is remembered by number goes. */
 static bool unwinder_files_sweep(struct unwinder *unwinder)
 {
@@ -141,7 +146,7 @@ static bool unwinder_files_sweep(struct unwinder *unwinder)
 	memset(unwinder->places, 0, UNWINDER_PLACES * sizeof(*unwinder->places));
 	unwinder->free_file = unwinder->n_since_sweep = 0;
 	unwinder->rows.is_full = false;
-	unwinder->most_own = 2 * unwinder->rows.own + UNWINDER_OWN;
+	unwinder->most_rows = 2 * unwinder_rows_bytes(unwinder) + UNWINDER_ROWS;
 	return true;
 }
 
@@ -164,7 +169,7 @@ static bool unwinder_file_number(
 	*number = SPACE_NO_FILE;
 	if (((++unwinder->n_since_sweep > seldom &&
 		 (unwinder->rows.is_full || !unwinder_file_next(unwinder))) ||
-		unwinder->rows.own > unwinder->most_own) &&
+		unwinder_rows_bytes(unwinder) > unwinder->most_rows) &&
 	    !unwinder_files_sweep(unwinder))
 		return err_set_nomem(err);
 	if (!unwinder_file_next(unwinder)) {

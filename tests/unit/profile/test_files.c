@@ -231,7 +231,7 @@ UNIT(files_held)
 /* Own programs that have run and are removed are forgotten, those that are mapped stay. */
 UNIT(files_own)
 {
-	const uint32_t n = 3 * UNWINDER_OWN / (64 << 10);
+	const uint32_t n = 3 * UNWINDER_ROWS / (64 << 10);
 	struct unwinder unwinder;
 	char path[] = "/tmp/own-XXXXXX", other[64], command[128];
 	struct event event = {.kind = EVENT_MAP,
@@ -246,7 +246,7 @@ UNIT(files_own)
 	snprintf(command, sizeof(command), "cat /proc/%u/exe >%s", event.pid, path);
 	ck_assert_int_eq(system(command), 0);
 	ck_assert(unwinder_begin(&unwinder, unwinder_machine(), &err));
-	for (uint32_t i = 0; i < n && all < 3 * UNWINDER_OWN; i++) {
+	for (uint32_t i = 0; i < n && all < 3 * UNWINDER_ROWS; i++) {
 		const struct space_map *map;
 
 		snprintf(other, sizeof(other), "%s-%u", path, i);
@@ -260,7 +260,7 @@ UNIT(files_own)
 		ck_assert(!unwinder.files[map->file]->failed);
 		all += unwinder.files[map->file]->rows->bytes;
 		ck_assert_uint_ge(unwinder.files[map->file]->rows->bytes, 4096);
-		ck_assert_uint_le(unwinder.rows.own, 2 * UNWINDER_OWN);
+		ck_assert_uint_le(unwinder.rows.own, 2 * UNWINDER_ROWS);
 		unlink(other);
 	}
 	ck_assert_ptr_nonnull(unwinder.files[0]);
