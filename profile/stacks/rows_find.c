@@ -393,7 +393,11 @@ void rows_places_open(const struct rows_file *file, struct rows_place places[ROW
 	rows_place_fill(file,
 	    file->held ? fcntl(file->held, F_DUPFD_CLOEXEC, 0) : rows_open_mapping(file),
 	    &places[0]);
-	places[0].by_mapping = true;
+	places[0].by_mapping = places[0].fd >= 0;
+	/* Any user has that of his own program. */
+	snprintf(path, sizeof(path), "/proc/%u/exe", (unsigned int)file->pid);
+	if (places[0].fd < 0 && file->live)
+		rows_place_fill(file, open(path, O_PATH | O_CLOEXEC), &places[0]);
 	rows_place_fill(file, rows_open_root(file), &places[1]);
 	if (places[1].fd < 0 && rows_is_here(file->pid))
 		rows_place_fill(file, open(file->path, O_PATH | O_CLOEXEC), &places[1]);

@@ -36,6 +36,16 @@ for title, script in (("as soon as it has run", 'cp "$0" copy && ./copy plain &&
         os.unlink("copy")
     named = sum([frame.partition("=")[2] for frame in sample[4]][:3] == ["inner", "middle", "outer"] for sample in found_in.samples("names"))
     tap.check(run.returncode == 0 and named > 100, f"names of a program that is removed {title}", f"{named}\n{run.stderr}")
+# A user alone has the program of his own process that has removed it.
+user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+shutil.copy(stacks, "copy")
+os.chmod(work, 0o777)
+if os.geteuid() == 0 and shutil.which("setpriv") and tap.run(*user, record, "-o", "user", "true").returncode == 0:
+    run = tap.run(*user, record, "-F", "499", "--user", "-o", "user", work + "/copy", "deleted")
+    right, wrong = found_in.known("user")
+    tap.check(run.returncode == 0 and right > 100 and len(wrong) <= right // 20, "a user's program that removes itself", f"{right} right\n{run.stderr}" + "\n".join(wrong[:5]))
+else:
+    tap.skip("a user's program that removes itself", "needs root, setpriv, and a program that another user can run")
 os.chdir("/")
 shutil.rmtree(work)
 tap.plan()
