@@ -394,9 +394,9 @@ void rows_places_open(const struct rows_file *file, struct rows_place places[ROW
 	    file->held ? fcntl(file->held, F_DUPFD_CLOEXEC, 0) : rows_open_mapping(file),
 	    &places[0]);
 	places[0].by_mapping = places[0].fd >= 0;
-	/* Any user has that of his own program. */
+	/* Any user has that of his own program, which other files of the process are told from. */
 	snprintf(path, sizeof(path), "/proc/%u/exe", (unsigned int)file->pid);
-	if (places[0].fd < 0 && file->live)
+	if (places[0].fd < 0 && file->live && (file->build_id_size || file->inode))
 		rows_place_fill(file, open(path, O_PATH | O_CLOEXEC), &places[0]);
 	rows_place_fill(file, rows_open_root(file), &places[1]);
 	if (places[1].fd < 0 && rows_is_here(file->pid))
