@@ -121,9 +121,12 @@ WALK_INLINE enum eh2sframe_walk_why walk_step_here(
  * to pcs from n on, to max at most. Returns how many there are then; frame is the last one. PC, SP and FP stay in registers
  * from step to step: a frame in memory, which each step writes and the next one reads, makes a walk slower by a third.
  */
-WALK_INLINE size_t walk_run_cached(const struct eh2sframe_walk_space *space,
-    struct eh2sframe_walk_frame *frame, uintptr_t *pcs, size_t n, size_t max)
+WALK_INLINE size_t walk_run_here(struct here *here, struct eh2sframe_walk_frame *frame,
+    uintptr_t *pcs, size_t n, size_t max)
 {
+	/* Made here, so that the compiler knows its members: that of the caller is known to other functions, which could
+	 * change it. */
+	const struct eh2sframe_walk_space space = walk_space_of(here);
 	struct walk_run run = {frame->pc, frame->sp, frame->fp};
 	size_t before = n;
 
@@ -131,7 +134,7 @@ WALK_INLINE size_t walk_run_cached(const struct eh2sframe_walk_space *space,
 	if (frame->flags != 0)
 		return n;
 	while (n < max &&
-	       walk_run_step(space, walk_cache_get(space->cache, run.pc - 1), &run))
+	       walk_run_step(&space, walk_cache_get(space.cache, run.pc - 1), &run))
 		pcs[n++] = (uintptr_t)run.pc;
 	if (n != before) {
 		frame->pc = run.pc;
@@ -140,16 +143,6 @@ WALK_INLINE size_t walk_run_cached(const struct eh2sframe_walk_space *space,
 		frame->registers = NULL;
 	}
 	return n;
-}
-
-/* Frames by the cache alone. The space is made here, so that the compiler knows its members:
- * that of the caller is known to other functions, which could change it. */
-WALK_INLINE size_t walk_run_here(struct here *here, struct eh2sframe_walk_frame *frame,
-    uintptr_t *pcs, size_t n, size_t max)
-{
-	const struct eh2sframe_walk_space space = walk_space_of(here);
-
-	return walk_run_cached(&space, frame, pcs, n, max);
 }
 
 enum eh2sframe_walk_why eh2sframe_walk_next(struct eh2sframe_walk_frame *frame)
