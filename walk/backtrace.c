@@ -163,15 +163,18 @@ enum eh2sframe_walk_why eh2sframe_walk_next(struct eh2sframe_walk_frame *frame)
 	return why;
 }
 
-/* Walks from the frame; registers has room for all of it. */
-static size_t backtrace_from(struct eh2sframe_walk_frame *frame, uint64_t *registers,
+/* Walks from the frame, or, where there is a context, from that. */
+static size_t backtrace_from(struct eh2sframe_walk_frame *frame, const void *ucontext,
     uintptr_t *pcs, size_t max, enum eh2sframe_walk_why *last)
 {
+	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_NO_MODULE;
 	struct here here;
 	unsigned int turn;
 	size_t n = 0;
 
+	if (ucontext)
+		eh2sframe_walk_begin(frame, ucontext, registers);
 	if (begin_here(&here, frame->sp, &turn)) {
 		const struct eh2sframe_walk_space space = walk_space_of(&here);
 		uint32_t flags = 0;
@@ -232,13 +235,10 @@ __attribute__((visibility("hidden"), used)) size_t walk_backtrace_at(const void 
 size_t walk_backtrace_at(const void *ucontext, uintptr_t *pcs, size_t max,
     enum eh2sframe_walk_why *why, const uint64_t *area)
 {
-	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 	struct eh2sframe_walk_frame frame = {
 	    .pc = area[14], .sp = (uintptr_t)area, .fp = area[11]};
 
-	if (ucontext)
-		eh2sframe_walk_begin(&frame, ucontext, registers);
-	return backtrace_from(&frame, registers, pcs, max, why);
+	return backtrace_from(&frame, ucontext, pcs, max, why);
 }
 
 #else
@@ -250,14 +250,11 @@ WALK_NOINLINE size_t eh2sframe_walk_backtrace(
 	/* Asking for its frame makes the compiler keep a frame pointer here: the caller's
 	 * one, and the return address, are where it points. */
 	const uint64_t *record = __builtin_frame_address(0);
-	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 	struct eh2sframe_walk_frame frame = {.pc = (uintptr_t)__builtin_return_address(0),
 	    .sp = (uintptr_t)__builtin_dwarf_cfa(),
 	    .fp = record[0]};
 
-	if (ucontext)
-		eh2sframe_walk_begin(&frame, ucontext, registers);
-	return backtrace_from(&frame, registers, pcs, max, why);
+	return backtrace_from(&frame, ucontext, pcs, max, why);
 }
 
 #endif
