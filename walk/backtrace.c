@@ -11,9 +11,8 @@ struct here {
 	struct walk_stack stack;
 	const struct walk_table *table;
 	/* The code that the last look-up was in, and its section or NULL. */
-	uint64_t start, size;
-	const struct eh2sframe_walk_section *section;
-	struct walk_loaded loaded;
+	struct walk_range code;
+	struct eh2sframe_walk_section loaded; /* that of a file that dlclose can unmap */
 };
 
 static bool here_read(void *context, uint64_t address, uint64_t *value)
@@ -27,22 +26,9 @@ static bool here_read(void *context, uint64_t address, uint64_t *value)
 static enum eh2sframe_walk_why find_code(struct here *here, uint64_t pc)
 {
 	const struct walk_range *range = walk_table_find(here->table, pc);
-	enum eh2sframe_walk_why why;
 
-	if (range) {
-		here->section = range->section;
-		here->start = range->start;
-		here->size = range->end - range->start;
-		return EH2SFRAME_WALK_WHY_GOES_ON;
-	}
-	here->size = 0;
-	why = walk_loaded_find(&here->loaded, pc);
-	if (why == EH2SFRAME_WALK_WHY_GOES_ON) {
-		here->section = &here->loaded.section;
-		here->start = here->loaded.start;
-		here->size = here->loaded.end - here->loaded.start;
-	}
-	return why;
+	here->code = range ? *range : (struct walk_range){.section = &here->loaded};
+	return range ? EH2SFRAME_WALK_WHY_GOES_ON : walk_loaded_find(&here->code, pc);
 }
 
 static enum eh2sframe_walk_why here_find(
@@ -51,13 +37,13 @@ static enum eh2sframe_walk_why here_find(
 	struct here *here = context;
 	enum eh2sframe_walk_why why;
 
-	if (pc - here->start >= here->size) {
+	if (pc - here->code.start >= here->code.end - here->code.start) {
 		why = find_code(here, pc);
 		if (why != EH2SFRAME_WALK_WHY_GOES_ON)
 			return why;
 	}
-	*section = here->section;
-	return here->section ? EH2SFRAME_WALK_WHY_GOES_ON : EH2SFRAME_WALK_WHY_NO_ROW;
+	*section = here->code.section;
+	return *section ? EH2SFRAME_WALK_WHY_GOES_ON : EH2SFRAME_WALK_WHY_NO_ROW;
 }
 
 /* The machine that runs this. */
@@ -87,9 +73,7 @@ WALK_INLINE struct eh2sframe_walk_space walk_space_of(struct here *here)
 static bool begin_here(struct here *here, uint64_t sp, unsigned int *turn)
 {
 	here->table = walk_enter(turn);
-	here->start = 0;
-	here->size = 0;
-	here->section = NULL;
+	here->code = (struct walk_range){0};
 	walk_stack_begin(&here->stack, sp);
 	return here->table != NULL;
 }

@@ -75,13 +75,12 @@ static bool walk_place_of(
 	return *start >= image->start && *end >= *start && *end <= image->end;
 }
 
-enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc)
+enum eh2sframe_walk_why walk_loaded_find(struct walk_range *code, uint64_t pc)
 {
 	struct found found;
 	struct image image;
 	const Elf64_Phdr *own = NULL;
-	uint64_t start, end;
-	bool has_code = false;
+	uint64_t start, end, code_start = 0, code_end = 0;
 
 	if (!walk_find_object || walk_find_object((void *)(uintptr_t)pc, &found) != 0)
 		return EH2SFRAME_WALK_WHY_NO_MODULE;
@@ -97,17 +96,18 @@ enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc
 		else if (header->p_type == PT_LOAD && (header->p_flags & PF_X) &&
 			 walk_place_of(&image, header, &start, &end) && pc >= start &&
 			 pc < end) {
-			loaded->start = start;
-			loaded->end = end;
-			has_code = true;
+			code_start = start;
+			code_end = end;
 		}
 	}
-	if (!own || !has_code || !walk_place_of(&image, own, &start, &end) ||
+	if (!own || !code_end || !walk_place_of(&image, own, &start, &end) ||
 	    !walk_is_readable(image.headers, image.n_headers, own) ||
-	    !walk_open_again(&loaded->section, (const void *)(uintptr_t)start,
-		own->p_filesz, start, loaded->start, loaded->end))
+	    !walk_open_again(code->section, (const void *)(uintptr_t)start, own->p_filesz,
+		start, code_start, code_end))
 		return EH2SFRAME_WALK_WHY_NO_ROW;
-	walk_opening(&loaded->section)->id =
+	walk_opening(code->section)->id =
 	    0; /* no rule in the cache: this code can go away */
+	code->start = code_start;
+	code->end = code_end;
 	return EH2SFRAME_WALK_WHY_GOES_ON;
 }

@@ -75,13 +75,7 @@ size_t walk_modules_note(
 
 /* Files that dlclose can unmap. */
 
-/* A file found for one walk: its code from start to end, and its section. */
-struct walk_loaded {
-	uint64_t start, end;
-	struct eh2sframe_walk_section section;
-};
-
-/* Finds the section of the file that has pc now: GOES_ON, NO_MODULE or NO_ROW. */
-enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc);
+/* Finds the code of the file that has pc now, and opens code->section: GOES_ON, NO_MODULE or NO_ROW, with which the code stays empty. */
+enum eh2sframe_walk_why walk_loaded_find(struct walk_range *code, uint64_t pc);
 
 #endif
