@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Fills in frames that have all registers: the first one, and those above signal frames without rows. */
-#include <signal.h>
 #include <stddef.h>
 #include <ucontext.h>
 
@@ -12,17 +11,25 @@
 
 /*
  * Instructions that a handler returns to: they call rt_sigreturn. Not every libc and
- * kernel has CFI for them. The kernel's ucontext_t is then this far above SP.
+ * kernel has CFI for them. The kernel's ucontext_t is then this far above SP. Then DWARF's
+ * numbers of PC, SP, FP and, where a call leaves it in a register, RA; else 0.
  */
 #if defined(__x86_64__)
 static const uint8_t return_code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-enum { CONTEXT_AT = 0 };
+enum { CONTEXT_AT = 0, PC = 16, SP = 7, FP = 6, RA = 0 };
+/* "Figure 3.36: DWARF Register Number Mapping" of the psABI. */
+static const int of_dwarf[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+    REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
+    REG_R15, REG_RIP};
 #elif defined(__aarch64__)
 static const uint8_t return_code[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
-enum { CONTEXT_AT = 128 }; /* siginfo_t */
+enum { CONTEXT_AT = 128, PC = 32, SP = 31, FP = 29, RA = 30 }; /* siginfo_t */
 #elif defined(__s390x__)
 static const uint8_t return_code[] = {0x0a, 0xad};
-enum { CONTEXT_AT = 160 + 8 + 128 }; /* save area, instruction, siginfo_t */
+/* Save area, instruction, siginfo_t. */
+enum { CONTEXT_AT = 160 + 8 + 128, PC = 32, SP = 15, FP = 11, RA = 14 };
+/* "DWARF Register Number Mapping" of the psABI: floating-point registers from 16 on. */
+static const int of_dwarf[16] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
 #endif
 
 bool walk_begin_interrupted(struct eh2sframe_walk_frame *frame, uint64_t *registers)
@@ -44,70 +51,33 @@ bool walk_begin_interrupted(struct eh2sframe_walk_frame *frame, uint64_t *regist
 	return true;
 }
 
-#if defined(__x86_64__)
-
-/* "Figure 3.36: DWARF Register Number Mapping" of the psABI. */
-static const int of_dwarf[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-    REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
-    REG_R15, REG_RIP};
-
 UNCHECKED void eh2sframe_walk_begin(
     struct eh2sframe_walk_frame *frame, const void *ucontext, uint64_t *registers)
 {
 	const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
 
+#if defined(__x86_64__)
 	for (unsigned int i = 0; i < EH2SFRAME_WALK_N_REGISTERS; i++)
 		registers[i] = i < sizeof(of_dwarf) / sizeof(of_dwarf[0])
 				   ? (uint64_t)machine->gregs[of_dwarf[i]]
 				   : 0;
-	*frame = (struct eh2sframe_walk_frame){.pc = registers[16],
-	    .sp = registers[7],
-	    .fp = registers[6],
-	    .registers = registers,
-	    .flags = EH2SFRAME_WALK_FRAME_EXACT};
-}
-
 #elif defined(__aarch64__)
-
-UNCHECKED void eh2sframe_walk_begin(
-    struct eh2sframe_walk_frame *frame, const void *ucontext, uint64_t *registers)
-{
-	const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
-
 	for (int i = 0; i < 31; i++)
 		registers[i] = machine->regs[i];
-	registers[31] = machine->sp;
-	registers[32] = machine->pc;
-	*frame = (struct eh2sframe_walk_frame){.pc = machine->pc,
-	    .sp = machine->sp,
-	    .fp = machine->regs[29],
-	    .ra = machine->regs[30],
-	    .registers = registers,
-	    .flags = EH2SFRAME_WALK_FRAME_EXACT | EH2SFRAME_WALK_FRAME_RA};
-}
-
+	registers[SP] = machine->sp;
+	registers[PC] = machine->pc;
 #elif defined(__s390x__)
-
-/* "DWARF Register Number Mapping" of the psABI: floating-point registers from 16 on. */
-static const int of_dwarf[16] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
-
-UNCHECKED void eh2sframe_walk_begin(
-    struct eh2sframe_walk_frame *frame, const void *ucontext, uint64_t *registers)
-{
-	const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
-
 	for (int i = 0; i < 16; i++) {
 		registers[i] = machine->gregs[i];
 		__builtin_memcpy(
 		    &registers[16 + i], &machine->fpregs.fprs[of_dwarf[i]], 8);
 	}
-	registers[32] = machine->psw.addr;
-	*frame = (struct eh2sframe_walk_frame){.pc = machine->psw.addr,
-	    .sp = machine->gregs[15],
-	    .fp = machine->gregs[11],
-	    .ra = machine->gregs[14],
-	    .registers = registers,
-	    .flags = EH2SFRAME_WALK_FRAME_EXACT | EH2SFRAME_WALK_FRAME_RA};
-}
-
+	registers[PC] = machine->psw.addr;
 #endif
+	*frame = (struct eh2sframe_walk_frame){.pc = registers[PC],
+	    .sp = registers[SP],
+	    .fp = registers[FP],
+	    .ra = RA ? registers[RA] : 0,
+	    .registers = registers,
+	    .flags = EH2SFRAME_WALK_FRAME_EXACT | (RA ? EH2SFRAME_WALK_FRAME_RA : 0)};
+}
