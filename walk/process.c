@@ -104,15 +104,22 @@ static void let_others_run(unsigned int *times)
 		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
 }
 
+/* The table that is not published. */
+static struct walk_table *walk_draft(void)
+{
+	return &process.tables[process.published == &process.tables[0]];
+}
+
 /*
- * Waits until each walk that may have read an older table has left. Walks that come
+ * Publishes the draft, and waits until each walk that may have read an older table has left. Walks that come
  * meanwhile are counted apart, so that they cannot keep this function waiting. A walk may
  * have read the turn and not have counted itself yet; hence both turns end here.
  */
-static void wait_for_walks(void)
+static void walk_publish(void)
 {
 	unsigned int times = 0;
 
+	__atomic_store_n(&process.published, walk_draft(), __ATOMIC_SEQ_CST);
 	for (int i = 0; i < 2; i++) {
 		unsigned int old =
 		    __atomic_fetch_add(&process.turn, 1, __ATOMIC_SEQ_CST) & 1;
@@ -121,18 +128,6 @@ static void wait_for_walks(void)
 		    __atomic_load_n(&process.readers[old].inside, __ATOMIC_SEQ_CST) != 0)
 			let_others_run(&times);
 	}
-}
-
-/* The table that is not published. */
-static struct walk_table *walk_draft(void)
-{
-	return &process.tables[process.published == &process.tables[0]];
-}
-
-static void walk_publish(void)
-{
-	__atomic_store_n(&process.published, walk_draft(), __ATOMIC_SEQ_CST);
-	wait_for_walks();
 }
 
 /* A copy of the published table, to be changed. */
