@@ -27,9 +27,7 @@ static struct {
 	size_t scratch_size;
 	struct walk_table tables[2];
 	size_t capacity;
-	struct free_section {
-		struct free_section *next;
-	} * free_sections;
+	struct eh2sframe_walk_section *free_sections; /* each begins with the next one */
 
 	struct eh2sframe_walk_cache cache;
 	const struct walk_table *published;
@@ -229,21 +227,19 @@ size_t eh2sframe_walk_refresh(void)
 
 static struct eh2sframe_walk_section *new_section(void)
 {
-	struct free_section *section = process.free_sections;
+	struct eh2sframe_walk_section *section = process.free_sections;
 
 	if (!section)
-		return walk_memory(sizeof(struct eh2sframe_walk_section),
-		    _Alignof(struct eh2sframe_walk_section));
-	process.free_sections = section->next;
-	return (struct eh2sframe_walk_section *)(void *)section;
+		return walk_memory(
+		    sizeof(*section), _Alignof(struct eh2sframe_walk_section));
+	memcpy(&process.free_sections, section, sizeof(void *));
+	return section;
 }
 
 static void free_section(struct eh2sframe_walk_section *section)
 {
-	struct free_section *free_section = (struct free_section *)(void *)section;
-
-	free_section->next = process.free_sections;
-	process.free_sections = free_section;
+	memcpy(section, &process.free_sections, sizeof(void *));
+	process.free_sections = section;
 }
 
 bool eh2sframe_walk_add(const void *bytes, size_t size, uint64_t address,
