@@ -18,12 +18,6 @@ enum {
 	WALK_INDEX_PAGES,
 };
 
-/* Returns the start of function i, from the first function. */
-static uint64_t walk_index_start(const struct walk_section *section, uint32_t i)
-{
-	return walk_start_behind(section, (uint64_t)i * walk_fde_bytes(section->version));
-}
-
 size_t eh2sframe_walk_index_size(const struct eh2sframe_walk_section *opened)
 {
 	uint32_t n_pages = walk_opened(opened)->n_pages;
@@ -36,6 +30,7 @@ void eh2sframe_walk_index_make(struct eh2sframe_walk_section *opened, void *memo
 {
 	struct walk_section *section = walk_opening(opened);
 	uint32_t *words = memory, at = 0, n_pages = section->n_pages;
+	const uint64_t bytes = walk_fde_bytes(section->version);
 
 	if (n_pages == 0)
 		return;
@@ -47,7 +42,7 @@ void eh2sframe_walk_index_make(struct eh2sframe_walk_section *opened, void *memo
 		uint64_t start = page << section->index_shift;
 
 		while (at + 1 < section->n_fdes &&
-		       walk_index_start(section, at + 1) <= start)
+		       walk_start_behind(section, (at + 1) * bytes) <= start)
 			at++;
 		words[WALK_INDEX_PAGES + page] = at;
 	}

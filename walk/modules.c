@@ -103,19 +103,12 @@ static bool open_made(
 	return true;
 }
 
-static void make_index(struct eh2sframe_walk_section *section)
-{
-	size_t size = eh2sframe_walk_index_size(section);
-	void *memory = size > 0 ? walk_memory(size, 64) : NULL;
-
-	if (memory)
-		eh2sframe_walk_index_make(section, memory);
-}
-
 static struct eh2sframe_walk_section *walk_open_file(const struct walk_file *file)
 {
 	struct eh2sframe_walk_section *section =
 	    walk_memory(sizeof(*section), _Alignof(struct eh2sframe_walk_section));
+	void *index;
+	size_t size;
 
 	/* Made rows are never freed, so none are made without room for them. */
 	if (!section)
@@ -124,7 +117,10 @@ static struct eh2sframe_walk_section *walk_open_file(const struct walk_file *fil
 		walk_memory_undo(section);
 		return NULL;
 	}
-	make_index(section);
+	size = eh2sframe_walk_index_size(section);
+	index = size > 0 ? walk_memory(size, 64) : NULL;
+	if (index)
+		eh2sframe_walk_index_make(section, index);
 	return section;
 }
 
