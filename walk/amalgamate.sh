@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# amalgamate.sh ROOT OUT FILE...: makes one C file of the sources, which needs eh2sframe-walk.h beside it and
+# amalgamate.sh ROOT OUT FILE...: makes one C file of the sources in walk, which needs eh2sframe-walk.h beside it and
 # nothing else of this project. Each internal header stands where it is included first.
 set -eu
 root=$1
@@ -31,7 +31,7 @@ LC_ALL=C awk '
 		print "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif"
 		print "#include \"eh2sframe-walk.h\""
 		for (i = 1; i < ARGC; i++)
-			put(ARGV[i])
+			put("walk/" ARGV[i])
 	}
 ' "$@" >"$out.part"
 mv "$out.part" "$out"
