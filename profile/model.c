@@ -133,13 +133,15 @@ void profile_free(struct profile *profile)
 	memset(profile, 0, sizeof(*profile));
 }
 
-/* Makes room for one element more in a list and its slots. */
-#define MODEL_RESERVE(profile, list, cap, n, slots, err)                                 \
-	((n) >= UINT32_MAX - 1 ? err_set(err, ERR_LIMIT,                                 \
-				     "more than 4294967294 frames, stacks or samples; "  \
-				     "record for a shorter time")                        \
-	    : !vec_reserve(&(list), &(cap), (n) + 1) ||                                  \
-		    !slots_reserve(&(slots), (n) + 1)                                    \
+/* Makes room for one element more in the list of one kind, and for n_slots slots. */
+#define MODEL_RESERVE(profile, kind, n_slots, err)                                       \
+	((profile)->n_##kind##s >= UINT32_MAX - 1                                        \
+		? err_set(err, ERR_LIMIT,                                                \
+		      "more than 4294967294 frames, stacks or samples; "                 \
+		      "record for a shorter time")                                       \
+	    : !vec_reserve(&(profile)->kind##s, &(profile)->cap_##kind##s,               \
+		  (profile)->n_##kind##s + 1) ||                                         \
+		    !slots_reserve(&(profile)->kind##_slots, n_slots)                    \
 		? err_set_nomem(err)                                                     \
 		: true)
 
@@ -166,8 +168,7 @@ bool profile_add_module(struct profile *profile, const struct profile_module *mo
 	struct profile_module *added;
 	struct slot *slot;
 
-	if (!MODEL_RESERVE(profile, profile->modules, profile->cap_modules,
-		profile->n_modules, profile->module_slots, err))
+	if (!MODEL_RESERVE(profile, module, profile->n_modules + 1, err))
 		return false;
 	for (slot = slots_first(&profile->module_slots, hash); slot->number;
 	     slot = slots_next(&profile->module_slots, slot)) {
@@ -195,8 +196,7 @@ bool profile_add_frame(struct profile *profile, const struct profile_frame *fram
 	    (uint64_t)frame->flags << 8 | frame->kind};
 	uint32_t hash = model_hash(profile, key, sizeof(key));
 
-	if (!MODEL_RESERVE(profile, profile->frames, profile->cap_frames,
-		profile->n_frames, profile->frame_slots, err))
+	if (!MODEL_RESERVE(profile, frame, profile->n_frames + 1, err))
 		return false;
 	for (slot = slots_first(&profile->frame_slots, hash); slot->number;
 	     slot = slots_next(&profile->frame_slots, slot)) {
@@ -226,13 +226,8 @@ bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
 	struct slot *slot;
 	uint32_t hash;
 
-	if (profile->n_stacks >= UINT32_MAX - 1)
-		return err_set(err, ERR_LIMIT,
-		    "more than 4294967294 frames, stacks or samples; record for a "
-		    "shorter time");
-	if (!vec_reserve(&profile->stacks, &profile->cap_stacks, profile->n_stacks + 1) ||
-	    !slots_reserve(&profile->stack_slots, profile->n_further_stacks + 1))
-		return err_set_nomem(err);
+	if (!MODEL_RESERVE(profile, stack, profile->n_further_stacks + 1, err))
+		return false;
 	*index = profile->stacks[caller].callee;
 	if (*index && profile->stacks[*index].frame == frame)
 		return true;
@@ -269,8 +264,7 @@ bool profile_add_thread(struct profile *profile, uint32_t pid, uint32_t tid,
 	struct profile_thread *added;
 	struct slot *slot;
 
-	if (!MODEL_RESERVE(profile, profile->threads, profile->cap_threads,
-		profile->n_threads, profile->thread_slots, err))
+	if (!MODEL_RESERVE(profile, thread, profile->n_threads + 1, err))
 		return false;
 	for (slot = slots_first(&profile->thread_slots, hash); slot->number;
 	     slot = slots_next(&profile->thread_slots, slot)) {
