@@ -126,20 +126,9 @@ void spaces_free(struct spaces *spaces)
 	*spaces = (struct spaces){0};
 }
 
-/* Where pid is in the list, or belongs. */
-static size_t space_place(const struct spaces *spaces, uint32_t pid)
-{
-	return search_list_from(spaces->list, spaces->n, pid, pid);
-}
-
-static size_t space_thread_place(const struct spaces *spaces, uint32_t tid)
-{
-	return search_list_from(spaces->threads, spaces->n_threads, tid, tid);
-}
-
 static struct space_thread *space_thread_find(const struct spaces *spaces, uint32_t tid)
 {
-	size_t at = space_thread_place(spaces, tid);
+	size_t at = search_list_from(spaces->threads, spaces->n_threads, tid, tid);
 
 	return at < spaces->n_threads && spaces->threads[at].tid == tid
 		   ? &spaces->threads[at]
@@ -148,7 +137,7 @@ static struct space_thread *space_thread_find(const struct spaces *spaces, uint3
 
 struct space *space_find(const struct spaces *spaces, uint32_t pid)
 {
-	size_t at = space_place(spaces, pid);
+	size_t at = search_list_from(spaces->list, spaces->n, pid, pid);
 
 	return at < spaces->n && spaces->list[at].pid == pid ? spaces->list[at].space
 							     : NULL;
@@ -204,7 +193,7 @@ struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 	space->pid = pid;
 	space->used = spaces->clock;
 	space_changed(spaces, space);
-	at = space_place(spaces, pid);
+	at = search_list_from(spaces->list, spaces->n, pid, pid);
 	memmove(spaces->list + at + 1, spaces->list + at,
 	    (spaces->n - at) * sizeof(*spaces->list));
 	spaces->list[at] = (struct space_entry){pid, space};
@@ -253,7 +242,7 @@ struct space_thread *space_thread_get(
 			err_set_nomem(err);
 			return NULL;
 		}
-		at = space_thread_place(spaces, tid);
+		at = search_list_from(spaces->threads, spaces->n_threads, tid, tid);
 		thread = &spaces->threads[at];
 		memmove(thread + 1, thread, (spaces->n_threads - at) * sizeof(*thread));
 		spaces->n_threads++;
@@ -428,7 +417,7 @@ bool space_exit(struct spaces *spaces, uint32_t pid, uint32_t tid)
 
 void space_remove(struct spaces *spaces, uint32_t pid)
 {
-	size_t at = space_place(spaces, pid), kept = 0;
+	size_t at = search_list_from(spaces->list, spaces->n, pid, pid), kept = 0;
 
 	if (at >= spaces->n || spaces->list[at].pid != pid)
 		return;
