@@ -99,16 +99,11 @@ static bool space_maps_copy(struct space_maps *to, const struct space_maps *from
 	return true;
 }
 
-static void space_changed(struct spaces *spaces, struct space *space)
-{
-	space->generation = ++spaces->generation;
-}
-
 static void space_drop_maps(struct spaces *spaces, struct space *space)
 {
 	spaces->n_maps -= space->maps.n;
 	space_maps_free(&space->maps);
-	space_changed(spaces, space);
+	space->generation = ++spaces->generation;
 }
 
 static void space_free(struct spaces *spaces, struct space *space)
@@ -192,7 +187,7 @@ struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
 	}
 	space->pid = pid;
 	space->used = spaces->clock;
-	space_changed(spaces, space);
+	space->generation = ++spaces->generation;
 	at = search_list_from(spaces->list, spaces->n, pid, pid);
 	memmove(spaces->list + at + 1, spaces->list + at,
 	    (spaces->n - at) * sizeof(*spaces->list));
@@ -289,7 +284,7 @@ static void space_forget_maps(struct spaces *spaces, struct space *space)
 		space_maps_free(maps);
 	spaces->n_maps -= before - maps->n;
 	spaces->n_forgotten += before - maps->n;
-	space_changed(spaces, space);
+	space->generation = ++spaces->generation;
 }
 
 /*
@@ -337,7 +332,7 @@ bool space_add_map(
 	else
 		added.added = ++space->n_added;
 	before = space->maps.n;
-	space_changed(spaces, space);
+	space->generation = ++spaces->generation;
 	if (!space_maps_add(&space->maps, &added))
 		return err_set_nomem(err);
 	spaces->n_maps += space->maps.n - before;
