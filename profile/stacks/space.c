@@ -20,17 +20,11 @@ static void space_maps_free(struct space_maps *maps)
 /* The number of the first mapping that ends above address. */
 static size_t space_maps_from(const struct space_maps *maps, uint64_t address)
 {
-	size_t low = 0, n = maps->n;
+	const struct space_map *behind = maps->list + (maps->cap - maps->n + maps->gap);
 
-	while (low < n) {
-		size_t middle = low + (n - low) / 2;
-
-		if (space_maps_get(maps, middle)->end <= address)
-			low = middle + 1;
-		else
-			n = middle;
-	}
-	return low;
+	if (maps->gap > 0 && maps->list[maps->gap - 1].end > address)
+		return search_list_above(maps->list, maps->gap, end, address);
+	return maps->gap + search_list_above(behind, maps->n - maps->gap, end, address);
 }
 
 static void space_maps_move_gap(struct space_maps *maps, size_t to)
