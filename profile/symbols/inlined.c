@@ -14,8 +14,6 @@
 #include "config.h"
 #include "profile/symbols/naming_table.h"
 
-static const struct apart_limits LIMITS = {.memory = UINT64_C(4) << 30, .seconds = 20};
-
 static int inlined_open_debug(
     const struct profile_module *module, const struct naming_options *options)
 {
@@ -100,12 +98,6 @@ static bool inlined_take(const struct apart_answer *bytes,
 	return true;
 }
 
-#if EH2SFRAME_LIBDW
-#define INLINED_WORK inlined_work
-#else
-#define INLINED_WORK NULL
-#endif
-
 /* Runs the process once. alt: the name of the file of dwz that it needs, in inlined's text, or NULL. */
 static bool inlined_run(const struct profile_module *module,
     const int files[APART_MAX_FILES], bool has_alt, struct inlined *inlined,
@@ -117,9 +109,9 @@ static bool inlined_run(const struct profile_module *module,
 	struct err why;
 	const struct apart_job job = {.files = files,
 	    .n_files = APART_MAX_FILES,
-	    .work = INLINED_WORK,
+	    .work = EH2SFRAME_LIBDW ? inlined_work : NULL,
 	    .context = &work,
-	    .limits = LIMITS,
+	    .limits = {.memory = UINT64_C(4) << 30, .seconds = 20},
 	    .least = sizeof(answer)};
 	bool ok = apart_run(&job, &bytes, &why);
 
