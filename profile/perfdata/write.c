@@ -28,11 +28,6 @@ static bool write_flush(struct perfdata_writer *writer, struct err *err)
 	return true;
 }
 
-static bool write_added(struct perfdata_writer *writer, struct err *err)
-{
-	return writer->wr.size < WRITE_SIZE || write_flush(writer, err);
-}
-
 static bool write_header(struct perfdata_writer *writer, uint64_t data_size,
     const uint64_t features[4], struct err *err)
 {
@@ -76,7 +71,7 @@ bool perfdata_put(
     struct perfdata_writer *writer, const uint8_t *bytes, size_t size, struct err *err)
 {
 	wr_bytes(&writer->wr, bytes, size);
-	return write_added(writer, err);
+	return writer->wr.size < WRITE_SIZE || write_flush(writer, err);
 }
 
 /* Why the walk ended, and what kind of frame each is: format.h. */
@@ -127,7 +122,7 @@ bool perfdata_put_walked(struct perfdata_writer *writer, const struct event *eve
 	header.size = (uint16_t)(wr->size - start);
 	if (!wr->failed)
 		memcpy(wr->data + start, &header, sizeof(header));
-	return write_added(writer, err);
+	return wr->size < WRITE_SIZE || write_flush(writer, err);
 }
 
 /* A text with its size, as perf pads it. */
