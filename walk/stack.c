@@ -2,7 +2,6 @@
 /* Asks the kernel which memory is readable. */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>

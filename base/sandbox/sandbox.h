@@ -8,7 +8,6 @@
 #define BASE_SANDBOX_SANDBOX_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/program/fail.h"
 
