@@ -204,10 +204,8 @@ static uint8_t walk_ended(struct walk *walk, enum eh2sframe_walk_why why,
 	    why != EH2SFRAME_WALK_WHY_ZERO)
 		return (uint8_t)why;
 	file = place->file != SPACE_NO_FILE ? walk->unwinder->files[place->file] : NULL;
-	if (why == EH2SFRAME_WALK_WHY_ZERO && (!file || file->no_file))
-		return PROFILE_ZERO;
 	if (!file || file->no_file)
-		return PROFILE_NO_MODULE;
+		return why == EH2SFRAME_WALK_WHY_ZERO ? PROFILE_ZERO : PROFILE_NO_MODULE;
 	facts = &file->rows->facts;
 	/* A call can be the last instruction of a function. */
 	behind = (walk->pc & UNWINDER_IN_FILE) - facts->entry;
