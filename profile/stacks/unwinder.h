@@ -22,9 +22,6 @@
 
 enum { UNWINDER_MAX_FRAMES = 4096, UNWINDER_MAX_KERNEL = 256 };
 
-struct unwinder_file;
-struct unwinder_place;
-
 struct unwinder {
 	enum profile_machine machine;
 	bool guess; /* follow frame pointers where there are no rows */
