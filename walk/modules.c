@@ -124,19 +124,6 @@ static struct eh2sframe_walk_section *walk_open_file(const struct walk_file *fil
 	return section;
 }
 
-/* Takes note of code without rows; false when none of it could be added. */
-static bool note_code(
-    struct walk_table *draft, const struct walk_range *ranges, size_t n, bool *added)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < n; i++) {
-		added[i] = walk_table_insert(draft, &ranges[i]);
-		any |= added[i];
-	}
-	return any;
-}
-
 static void set_section(
     struct walk_table *draft, uint64_t start, struct eh2sframe_walk_section *section)
 {
@@ -153,7 +140,7 @@ static void note_file(struct files *files, const struct walk_file *file)
 	const struct walk_range *known =
 	    n > 0 ? walk_table_find(files->draft, ranges[0].start) : NULL;
 	struct eh2sframe_walk_section *section;
-	bool added[MOST_SEGMENTS];
+	bool added[MOST_SEGMENTS], any = false;
 
 	if (n == 0 || known || !walk_table_has_room(files->draft, n)) {
 		files->n_with_rows += known && known->section;
@@ -161,7 +148,11 @@ static void note_file(struct files *files, const struct walk_file *file)
 	}
 	/* Enters the code first: what overlaps another file's code would otherwise be
 	 * converted by each refresh. */
-	if (!note_code(files->draft, ranges, n, added))
+	for (size_t i = 0; i < n; i++) {
+		added[i] = walk_table_insert(files->draft, &ranges[i]);
+		any |= added[i];
+	}
+	if (!any)
 		return;
 	section = walk_open_file(file);
 	files->n_with_rows += section != NULL;
