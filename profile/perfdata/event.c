@@ -205,12 +205,10 @@ bool event_read(const uint8_t *bytes, size_t size, const struct event_layout *la
 		event->parent_tid = rd_u32(&rd);
 		break;
 	case PERF_RECORD_LOST:
-		event->kind = EVENT_LOST;
-		rd_u64(&rd); /* the number of the event */
-		event->lost = rd_u64(&rd);
-		break;
 	case PERF_RECORD_LOST_SAMPLES:
 		event->kind = EVENT_LOST;
+		if (header.type == PERF_RECORD_LOST)
+			rd_u64(&rd); /* the number of the event */
 		event->lost = rd_u64(&rd);
 		break;
 	default:
