@@ -147,16 +147,6 @@ static void feature_names(struct perfdata *perfdata, struct rd *rd, uint8_t *byt
 		qsort(entries, perfdata->n_names, size, feature_compare_names);
 }
 
-/* What makes a time of a record one of the wall clock. A version and the number of the clock come first. */
-static uint64_t feature_clock(struct rd *rd)
-{
-	uint64_t wall;
-
-	rd_skip(rd, 8);
-	wall = rd_u64(rd);
-	return wall - rd_u64(rd);
-}
-
 /* Others are not read: each can be as large as the file. */
 static const uint8_t FEATURES[] = {PERFDATA_BUILD_ID, PERFDATA_HOSTNAME,
     PERFDATA_OSRELEASE, PERFDATA_ARCH, PERFDATA_CMDLINE, PERFDATA_EVENT_DESC,
@@ -180,9 +170,12 @@ static bool feature_take(struct perfdata *perfdata, unsigned int feature, uint8_
 		perfdata->command = feature_command(&rd, (char *)bytes);
 	else if (feature == PERFDATA_EVENT_DESC)
 		perfdata->event = feature_event(perfdata, &rd);
-	else if (feature == PERFDATA_CLOCK_DATA)
-		perfdata->clock = feature_clock(&rd);
-	else
+	else if (feature == PERFDATA_CLOCK_DATA) {
+		/* What makes a time of a record one of the wall clock. A version and the number of the clock come first. */
+		rd_skip(&rd, 8);
+		perfdata->clock = rd_u64(&rd);
+		perfdata->clock -= rd_u64(&rd);
+	} else
 		feature_names(perfdata, &rd, bytes);
 	return true;
 }
