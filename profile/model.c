@@ -150,14 +150,6 @@ static uint32_t model_hash(const struct profile *profile, const void *bytes, siz
 	return hash_fold_by(profile->key, hash_bytes_by(profile->key, bytes, size));
 }
 
-static bool model_same_module(
-    const struct profile_module *a, const struct profile_module *b)
-{
-	return a->build_id_size == b->build_id_size && a->flags == b->flags &&
-	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
-	       strcmp(a->path, b->path) == 0;
-}
-
 bool profile_add_module(struct profile *profile, const struct profile_module *module,
     uint32_t *index, struct err *err)
 {
@@ -172,9 +164,13 @@ bool profile_add_module(struct profile *profile, const struct profile_module *mo
 		return false;
 	for (slot = slots_first(&profile->module_slots, hash); slot->number;
 	     slot = slots_next(&profile->module_slots, slot)) {
+		const struct profile_module *old = &profile->modules[slot->number - 1];
+
 		*index = slot->number - 1;
-		if (slot->hash == hash &&
-		    model_same_module(&profile->modules[*index], module))
+		if (slot->hash == hash && old->build_id_size == module->build_id_size &&
+		    old->flags == module->flags &&
+		    memcmp(old->build_id, module->build_id, old->build_id_size) == 0 &&
+		    strcmp(old->path, module->path) == 0)
 			return true;
 	}
 	added = &profile->modules[profile->n_modules];
