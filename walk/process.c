@@ -332,15 +332,6 @@ static void begin_child(void)
 		process.readers[i].inside = walks_here[i];
 }
 
-static size_t power_of_2_up_to(size_t n)
-{
-	size_t power = 1;
-
-	while (power <= n / 2)
-		power *= 2;
-	return power;
-}
-
 /* AArch64: the bits of a code address that a signature takes, as the processor says. */
 static uint64_t signature_mask(void)
 {
@@ -378,7 +369,7 @@ bool eh2sframe_walk_init(
 {
 	static bool taken;
 	struct walk_range *ranges[2];
-	size_t n_entries = power_of_2_up_to(size / CACHE_SHARE / sizeof(uint64_t[2]));
+	size_t n_entries = 1;
 
 	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 ||
 	    (options && !options_are_known(options)) ||
@@ -393,6 +384,8 @@ bool eh2sframe_walk_init(
 	process.memory = memory;
 	process.end = process.memory + size;
 	process.capacity = size / TABLE_SHARE / 2 / sizeof(struct walk_range);
+	while (n_entries <= size / CACHE_SHARE / sizeof(uint64_t[2]) / 2)
+		n_entries *= 2;
 	process.cache.n_entries = n_entries;
 	process.cache.entries = walk_memory(n_entries * sizeof(uint64_t[2]), 64);
 	process.scratch_size = size / SCRATCH_SHARE;
