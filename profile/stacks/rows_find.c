@@ -124,7 +124,7 @@ static struct timespec rows_made_at(const struct statx *at)
 	return (struct timespec){last->tv_sec, last->tv_nsec};
 }
 
-/* The state of a file at a path, or of an open one, as far as it is known without asking who serves it. */
+/* The state of a file at a path, or of an open one, as far as it is known without asking who serves it. mount: or NULL. */
 static bool rows_stat(int fd, const char *path, struct stat *st, uint64_t *mount)
 {
 	struct statx at;
@@ -142,7 +142,8 @@ static bool rows_stat(int fd, const char *path, struct stat *st, uint64_t *mount
 	    .st_blocks = (blkcnt_t)at.stx_blocks,
 	    .st_mtim = {at.stx_mtime.tv_sec, at.stx_mtime.tv_nsec},
 	    .st_ctim = rows_made_at(&at)};
-	*mount = at.stx_mnt_id;
+	if (mount)
+		*mount = at.stx_mnt_id;
 	return true;
 }
 
@@ -150,8 +151,7 @@ static bool rows_stat(int fd, const char *path, struct stat *st, uint64_t *mount
 static bool rows_look_at(
     const struct rows_file *file, int fd, bool by_mapping, struct stat *st)
 {
-	uint64_t mount;
-	bool ok = rows_stat(fd, "", st, &mount) && rows_may_be(file, st, by_mapping);
+	bool ok = rows_stat(fd, "", st, NULL) && rows_may_be(file, st, by_mapping);
 
 	if (fd >= 0)
 		close(fd);
@@ -246,11 +246,10 @@ static bool rows_is_served(uint64_t mount)
 bool rows_look_here(const struct rows_file *file, struct stat *st)
 {
 	char path[ROWS_PATH_SIZE];
-	uint64_t mount;
 
-	return (file->path[0] == '/' && rows_stat(AT_FDCWD, file->path, st, &mount)) ||
+	return (file->path[0] == '/' && rows_stat(AT_FDCWD, file->path, st, NULL)) ||
 	       (naming_copy_path(file->build_id, file->build_id_size, path) &&
-		   rows_stat(AT_FDCWD, path, st, &mount));
+		   rows_stat(AT_FDCWD, path, st, NULL));
 }
 
 /*
@@ -268,7 +267,6 @@ static bool rows_wrote_own(const struct stat *st)
 static bool rows_open_again(int fd, struct rows_place *place)
 {
 	uint32_t generation[2] = {0}; /* as FUSE may write a long */
-	uint64_t mount;
 	char path[64];
 
 	if (fd < 0)
@@ -276,7 +274,7 @@ static bool rows_open_again(int fd, struct rows_place *place)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	place->fd = regular_open(path, &place->st);
 	close(fd);
-	if (place->fd < 0 || !rows_stat(place->fd, "", &place->st, &mount))
+	if (place->fd < 0 || !rows_stat(place->fd, "", &place->st, NULL))
 		return place->fd >= 0;
 	ioctl(place->fd, FS_IOC_GETVERSION, generation);
 	place->generation = generation[0];
