@@ -144,7 +144,6 @@ function graphInSight(graph) {
 	const y = drawTop(view, tree.depth[focus]);
 	if (y < box.scrollTop) box.scrollTop = y;
 	if (y + drawRow > box.scrollTop + graph.height) box.scrollTop = y + drawRow - graph.height;
-	graphMarks(graph);
 	graphSay(graph);
 }
 
