@@ -102,8 +102,8 @@ enum eh2sframe_walk_why walk_loaded_find(struct walk_range *code, uint64_t pc)
 	}
 	if (!own || !code_end || !walk_place_of(&image, own, &start, &end) ||
 	    !walk_is_readable(image.headers, image.n_headers, own) ||
-	    !walk_open_again(code->section, (const void *)(uintptr_t)start, own->p_filesz,
-		start, code_start, code_end))
+	    !walk_open(code->section, (const void *)(uintptr_t)start, own->p_filesz,
+		start, code_start, code_end, true))
 		return EH2SFRAME_WALK_WHY_NO_ROW;
 	walk_opening(code->section)->id =
 	    0; /* no rule in the cache: this code can go away */

@@ -125,8 +125,8 @@ static bool walk_open_checked(struct walk_section *section, size_t size, bool be
 	return true;
 }
 
-static bool walk_open(struct eh2sframe_walk_section *opened, const void *bytes,
-    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end, bool believe)
+bool walk_open(struct eh2sframe_walk_section *opened, const void *bytes, size_t size,
+    uint64_t address, uint64_t text_start, uint64_t text_end, bool believe)
 {
 	struct walk_section *section = walk_opening(opened);
 
@@ -146,12 +146,6 @@ bool eh2sframe_walk_open(struct eh2sframe_walk_section *section, const void *byt
     size_t size, uint64_t address, uint64_t text_start, uint64_t text_end)
 {
 	return walk_open(section, bytes, size, address, text_start, text_end, false);
-}
-
-bool walk_open_again(struct eh2sframe_walk_section *section, const void *bytes,
-    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end)
-{
-	return walk_open(section, bytes, size, address, text_start, text_end, true);
 }
 
 void eh2sframe_walk_open_extra(struct eh2sframe_walk_section *opened,

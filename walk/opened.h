@@ -127,11 +127,11 @@ _Static_assert(
     "the storage is too small");
 
 /*
- * Opens a section anew for each walk, as eh2sframe_walk_open does, but believes the header that the functions
- * ascend instead of reading them. A section that lies hides rows.
+ * Opens a section as eh2sframe_walk_open does. One that is opened anew for each walk is believed: its header says that the functions
+ * ascend, and they are not read. A section that lies hides rows.
  */
-bool walk_open_again(struct eh2sframe_walk_section *section, const void *bytes,
-    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end);
+bool walk_open(struct eh2sframe_walk_section *opened, const void *bytes, size_t size,
+    uint64_t address, uint64_t text_start, uint64_t text_end, bool believe);
 
 WALK_INLINE const struct walk_section *walk_opened(
     const struct eh2sframe_walk_section *section)

@@ -223,7 +223,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		input.state = (input.state ^ data[i]) * UINT64_C(0x100000001b3);
 	input.state |= 1;
 	if (!eh2sframe_walk_open(&input.section, data, size, ADDRESS, 0, UINT64_MAX)) {
-		if (walk_open_again(&input.section, data, size, ADDRESS, 0, UINT64_MAX))
+		if (walk_open(&input.section, data, size, ADDRESS, 0, UINT64_MAX, true))
 			without_order(&input);
 		return 0;
 	}

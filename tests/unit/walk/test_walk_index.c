@@ -105,8 +105,8 @@ UNIT(an_order_is_believed_where_the_section_says_so)
 	put_starts((const int64_t[N]){2, 1, 0});
 	ck_assert(
 	    !eh2sframe_walk_open(&section, bytes, sizeof(bytes), 0x1000, 0, UINT64_MAX));
-	ck_assert(walk_open_again(&section, bytes, sizeof(bytes), 0x1000, 0, UINT64_MAX));
+	ck_assert(walk_open(&section, bytes, sizeof(bytes), 0x1000, 0, UINT64_MAX, true));
 	bytes[WALK_HEADER_FLAGS] = WALK_PCREL;
 	ck_assert(
-	    !walk_open_again(&section, bytes, sizeof(bytes), 0x1000, 0, UINT64_MAX));
+	    !walk_open(&section, bytes, sizeof(bytes), 0x1000, 0, UINT64_MAX, true));
 }
