@@ -110,7 +110,7 @@ static bool sample_new_frame(struct load *load, const struct space *space, uint8
 	if (load->perfdata.n_names && space)
 		frame.name = (char *)(uintptr_t)perfdata_name(
 		    &load->perfdata, space->pid, space_name_key(space, place->pc));
-	if (!frame.name && file && (file->failed || file->no_file))
+	if (!frame.name && file && file->failed)
 		frame.name =
 		    (char *)(uintptr_t)perfdata_name(&load->perfdata, PERFDATA_NAMES_FILE,
 			unwinder_file_key(&file->mapped) + place->address -
