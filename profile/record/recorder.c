@@ -21,7 +21,7 @@
 /* How long a record may stay in a ring that is not half full; where the thread whose event would tell of a full one has ended; and where
  * a process has begun or mapped a file, both of which may be gone soon: until that is no longer too new. */
 enum { RECORDER_WAIT_MS = 250, RECORDER_WAIT_ALONE_MS = 10, RECORDER_WAIT_NEWS_MS = 6 };
-/* So many ns are between two questions for the time that processes have used. */
+/* While there is more and more news, this many ns are between two questions for the time that processes have used. */
 #define RECORDER_ASK UINT64_C(50000000)
 /* In this time the next sample comes at most frequencies, with which the kernel tells of those that were lost. */
 enum { RECORDER_LAST_MS = 50 };
@@ -301,7 +301,8 @@ static void recorder_loop(struct recorder *recorder)
 			}
 		ends = recorder_signals(recorder) || recorder_pids_ended(recorder);
 		now = spent_now();
-		if (now - asked > RECORDER_ASK) {
+		/* The first news may be of an end. */
+		if (!news || now - asked > RECORDER_ASK) {
 			recorder_used(recorder);
 			asked = now;
 		}
