@@ -38,10 +38,8 @@ enum perfdata_feature {
  * PERFDATA_NAMES: names that nobody can look up later, of code that was made at run time. The
  * number of names (8 bytes), then for each of them a PC (8), a process (4) and where its name
  * begins behind the list (4); then the names, each with a zero at its end. The highest byte of the PC is xored with the time at which the
- * process began, in units of 1024 ns, and the number of programs that have begun in it since (exec). Instead of a process and a PC,
- * PERFDATA_NAMES_FILE and the sum of unwinder_file_key and the offset in a file stand for the file in all processes, where it is gone.
+ * process began, in units of 1024 ns, and the number of programs that have begun in it since (exec).
  */
-enum { PERFDATA_NAMES_FILE = 1 << 30 }; /* no process has this number */
 struct perfdata_names_entry {
 	uint64_t pc;
 	uint32_t pid, at;

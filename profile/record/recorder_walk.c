@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "profile/perfdata/format.h"
 #include "profile/record/recorder.h"
 
 static void walk_count(struct recorder *recorder, const struct event *event)
@@ -33,16 +32,13 @@ static void walk_note_file(struct recorder *recorder, struct unwinder_file *file
 	    told ? mapped->build_id : facts->build_id, size);
 }
 
-/* Notes a frame that may have no name later, once. */
+/* Notes a frame that has no name later, once. */
 static void walk_note(
     struct recorder *recorder, struct space *space, uint64_t pc, unsigned int flags)
 {
 	struct unwinder *unwinder = &recorder->unwinder;
-	struct names_seen seen = {
-	    .is_return_address = !(flags & PROFILE_FRAME_EXACT), .pc = pc};
 	struct unwinder_place *place = NULL;
 	struct unwinder_file *file;
-	const struct space_map *map;
 	struct err err;
 
 	if (!unwinder_place_find(
@@ -57,19 +53,11 @@ static void walk_note(
 		walk_note_file(recorder, file);
 	if (file && file->no_file)
 		file = NULL;
-	seen.pid = space->pid;
-	seen.key = space_name_key(space, pc);
-	if (file && !file->rows->symbols.n)
-		return;
-	/* No stranger gives names to the frames of others. */
-	if (file && file->mapped.is_own) {
-		map = space_map_find(space, pc - seen.is_return_address);
-		seen.pid = PERFDATA_NAMES_FILE;
-		seen.key = unwinder_file_key(&file->mapped) + pc -
-			   seen.is_return_address - map->start + map->offset;
-	}
-	names_note(&recorder->names, &space->owner, file ? file->rows : NULL,
-	    place->address, &seen);
+	if (!file || file->rows->is_elsewhere)
+		names_note(&recorder->names, &space->owner, file ? file->rows : NULL,
+		    place->address,
+		    &(struct names_seen){space->pid, !(flags & PROFILE_FRAME_EXACT), pc,
+			space_name_key(space, pc)});
 }
 
 static bool walk_sample(struct recorder *recorder, const struct event *event)

@@ -128,18 +128,6 @@ static bool rows_names(
 	return ok;
 }
 
-/* True for the files that a package has installed, which stay where they are. */
-static bool rows_is_installed(const char *path)
-{
-	static const char *const BEGINNINGS[] = {
-	    "/usr/", "/lib", "/bin/", "/sbin/", "/opt/", "["};
-
-	for (size_t i = 0; i < sizeof(BEGINNINGS) / sizeof(*BEGINNINGS); i++)
-		if (strncmp(path, BEGINNINGS[i], strlen(BEGINNINGS[i])) == 0)
-			return true;
-	return false;
-}
-
 bool rows_make_here(const struct rows_file *file,
     const struct rows_place places[ROWS_PLACES], struct rows *rows, struct err *err)
 {
@@ -147,8 +135,7 @@ bool rows_make_here(const struct rows_file *file,
 	bool ok =
 	    opened && (file->facts_only || rows_convert(opened, file->path, rows, err));
 
-	if (ok && file->live && !file->facts_only &&
-	    (rows->is_elsewhere || (file->is_own && !rows_is_installed(file->path))))
+	if (ok && file->live && !file->facts_only && rows->is_elsewhere)
 		ok = rows_names(opened, file->path, rows, err);
 	eh2sframe_close(opened);
 	return ok;

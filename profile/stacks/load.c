@@ -110,11 +110,6 @@ static bool sample_new_frame(struct load *load, const struct space *space, uint8
 	if (load->perfdata.n_names && space)
 		frame.name = (char *)(uintptr_t)perfdata_name(
 		    &load->perfdata, space->pid, space_name_key(space, place->pc));
-	if (!frame.name && file && file->failed)
-		frame.name =
-		    (char *)(uintptr_t)perfdata_name(&load->perfdata, PERFDATA_NAMES_FILE,
-			unwinder_file_key(&file->mapped) + place->address -
-			    !(flags & PROFILE_FRAME_EXACT));
 	if (frame.name && frame.kind == PROFILE_FRAME_UNKNOWN)
 		frame.kind = PROFILE_FRAME_JIT;
 	return profile_add_frame(load->profile, &frame, &place->frame, err);

@@ -98,8 +98,6 @@ ATTR_MUST_CHECK bool unwinder_file_get(
 /* Opens it, once. */
 ATTR_MUST_CHECK bool unwinder_file_open(
     struct unwinder *unwinder, uint32_t index, struct err *err);
-/* By which the names of its functions are found in a recording: this and the offset in the file. */
-uint64_t unwinder_file_key(const struct rows_file *file);
 void unwinder_files_free(struct unwinder *unwinder);
 
 /*

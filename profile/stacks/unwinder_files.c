@@ -64,24 +64,6 @@ static uint32_t unwinder_file_hash(const struct rows_file *file)
 			     : hash_bytes((const uint8_t *)words, sizeof(words)));
 }
 
-/* FNV-1a, which a recording can keep. */
-static uint64_t unwinder_key_add(uint64_t key, const void *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		key = (key ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-	return key;
-}
-
-uint64_t unwinder_file_key(const struct rows_file *file)
-{
-	const uint64_t key = unwinder_key_add(
-	    UINT64_C(0xcbf29ce484222325), file->path, strlen(file->path));
-
-	/* The recording adds a build-id to a file that the kernel told the inode of. */
-	return file->inode ? unwinder_key_add(key, &file->inode, sizeof(file->inode))
-			   : unwinder_key_add(key, file->build_id, file->build_id_size);
-}
-
 /* Lets a file be found by its hash. */
 static void unwinder_file_note(struct unwinder *unwinder, uint32_t number)
 {
