@@ -15,8 +15,8 @@
 
 #include "profile/perfdata/event.h"
 
-/* A ring for half a second of a busy processor at 999 Hz; less where less may be locked. One without samples has a part of that. */
-enum { PERF_RING_MAX = 8 << 20, PERF_RING_MIN = 128 << 10, PERF_RING_NEWS = 1 << 20 };
+/* A ring for half a second of a busy processor at 999 Hz; less where less may be locked. */
+enum { PERF_RING_MAX = 8 << 20, PERF_RING_MIN = 128 << 10 };
 /* PID_MAX_LIMIT of the kernel. */
 enum { PERF_PIDS = 1 << 22 };
 
@@ -26,14 +26,13 @@ bool perf_begin(struct perf *perf, const struct record_args *args, uint64_t regi
 	struct perf_event_attr *attr = &perf->attr;
 
 	*perf = (struct perf){
-	    .kernel = !args->user, .n_cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF)};
-	perf->n_rings = 2 * perf->n_cpus;
+	    .kernel = !args->user, .n_rings = (size_t)sysconf(_SC_NPROCESSORS_CONF)};
 	perf->rings = calloc(perf->n_rings, sizeof(*perf->rings));
 	perf->polls = calloc(perf->n_rings + 1, sizeof(*perf->polls));
 	perf->scratch = malloc(EVENT_MAX_SIZE);
 	if (!perf->rings || !perf->polls || !perf->scratch)
 		return err_set_nomem(err);
-	for (size_t i = 0; i <= perf->n_rings; i++)
+	for (size_t i = 0; i < perf->n_rings; i++)
 		perf->polls[i].fd = -1;
 	attr->size = sizeof(*attr);
 	attr->type = args->cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
@@ -61,36 +60,17 @@ bool perf_begin(struct perf *perf, const struct record_args *args, uint64_t regi
 	return true;
 }
 
-/* Lets an event of the whole system have samples alone, or what else happens alone, which wakes the reader at once. */
-static void perf_divide(struct perf_event_attr *attr, bool news)
+static int perf_open_one(struct perf *perf, pid_t tid, int cpu)
 {
-	if (news) {
-		attr->type = PERF_TYPE_SOFTWARE;
-		attr->config = PERF_COUNT_SW_DUMMY;
-		attr->freq = 0;
-		attr->sample_freq = 0;
-		attr->wakeup_watermark = 1;
-		return;
-	}
-	attr->mmap = attr->mmap2 = attr->mmap_data = attr->build_id = 0;
-	attr->comm = attr->comm_exec = attr->task = 0;
-}
-
-/* news: the event has no samples. */
-static int perf_open_one(struct perf *perf, pid_t tid, int cpu, bool news)
-{
-	struct perf_event_attr *attr = &perf->attr, one;
+	struct perf_event_attr *attr = &perf->attr;
 
 	for (;;) {
 		int fd;
 
 		attr->exclude_kernel = !perf->kernel;
 		attr->exclude_callchain_kernel = !perf->kernel;
-		one = *attr;
-		if (tid == PERF_WHOLE_SYSTEM)
-			perf_divide(&one, news);
 		fd = (int)syscall(
-		    SYS_perf_event_open, &one, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		    SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 		if (fd >= 0)
 			return fd;
 		if (errno == EINVAL && attr->build_id)
@@ -102,11 +82,10 @@ static int perf_open_one(struct perf *perf, pid_t tid, int cpu, bool news)
 	}
 }
 
-static bool perf_add(struct perf *perf, int fd, int cpu, bool news, struct err *err)
+static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	/* The one between them is the caller's. */
-	struct pollfd *first = &perf->polls[cpu + (news ? perf->n_cpus + 1 : 0)];
+	struct pollfd *first = &perf->polls[cpu];
 
 	perf->n_events++;
 	if (first->fd >= 0)
@@ -114,14 +93,13 @@ static bool perf_add(struct perf *perf, int fd, int cpu, bool news, struct err *
 		       err_set_errno(err, "cannot let two events share a ring");
 	/* Other events can write to it only when it is mapped. */
 	*first = (struct pollfd){.fd = fd, .events = POLLIN};
-	for (size_t size = news ? PERF_RING_NEWS : PERF_RING_MAX; size >= PERF_RING_MIN;
-	     size /= 2) {
+	for (size_t size = PERF_RING_MAX; size >= PERF_RING_MIN; size /= 2) {
 		void *memory =
 		    mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 		if (memory == MAP_FAILED)
 			continue;
-		perf->rings[cpu + (news ? perf->n_cpus : 0)] = (struct perf_ring){
+		perf->rings[cpu] = (struct perf_ring){
 		    .page = memory, .data = (const uint8_t *)memory + page, .size = size};
 		return true;
 	}
@@ -179,18 +157,14 @@ bool perf_open(struct perf *perf, pid_t tid, bool on_exec, struct err *err)
 	perf->attr.inherit = tid != PERF_WHOLE_SYSTEM;
 	perf->attr.disabled = on_exec;
 	perf->attr.enable_on_exec = on_exec && tid != PERF_WHOLE_SYSTEM;
-	/* Rings without samples come first, as the others can do with what is left. */
-	for (size_t i = tid == PERF_WHOLE_SYSTEM ? 0 : perf->n_cpus; i < perf->n_rings;
-	     i++) {
-		const bool news = i < perf->n_cpus;
-		const int cpu = (int)(i % perf->n_cpus);
-		int fd = perf_open_one(perf, tid, cpu, news);
+	for (int cpu = 0; cpu < (int)perf->n_rings; cpu++) {
+		int fd = perf_open_one(perf, tid, cpu);
 
 		if (fd < 0 && (errno == ENODEV || errno == ESRCH))
 			continue; /* the processor is off; the thread is gone */
 		if (fd < 0)
 			return perf_refused(perf, tid, err);
-		if (!perf_add(perf, fd, cpu, news, err))
+		if (!perf_add(perf, fd, cpu, err))
 			return false;
 	}
 	return true;
@@ -276,14 +250,6 @@ void perf_look(struct perf *perf)
 		if (perf->rings[i].page)
 			perf->rings[i].head = __atomic_load_n(
 			    &perf->rings[i].page->data_head, __ATOMIC_ACQUIRE);
-}
-
-bool perf_has_news(const struct perf *perf)
-{
-	for (size_t i = perf->n_cpus; i < perf->n_rings; i++)
-		if (perf->rings[i].tail != perf->rings[i].head)
-			return true;
-	return false;
 }
 
 /* The record at the tail; one that goes over the end is copied. */

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "profile/record/args.h"
 
-/* A ring of a processor. */
+/* A processor's ring. */
 struct perf_ring {
 	struct perf_event_mmap_page *page; /* NULL: it has no event */
 	const uint8_t *data;
@@ -25,11 +25,10 @@ struct perf_ring {
 /* Zeroed, then perf_begin. */
 struct perf {
 	struct perf_event_attr attr;
-	struct perf_ring *
-	    rings; /* of each processor, then those without samples, which events of the whole system have */
-	size_t n_cpus, n_rings; /* which are twice as many */
-	size_t n_events;	/* whose descriptors last as long as the program */
-	/* The first event of each ring, or -1; and one behind the first n_cpus, which is free. */
+	struct perf_ring *rings; /* of each processor */
+	size_t n_rings;
+	size_t n_events; /* whose descriptors last as long as the program */
+	/* The first event of each ring, or -1; and one behind them, which is free. */
 	struct pollfd *polls;
 	bool kernel;	  /* the kernel's frames are permitted */
 	bool denied;	  /* the kernel permits no event */
@@ -71,7 +70,5 @@ const uint8_t *perf_next(
 void perf_done(struct perf_ring *ring, size_t size);
 /* Looks for new records. */
 void perf_look(struct perf *perf);
-/* True if the last look found that something began or ended which is too new yet. */
-bool perf_has_news(const struct perf *perf);
 
 #endif

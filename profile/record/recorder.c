@@ -18,10 +18,9 @@
 
 /* A record younger than this can still have older ones come after it, of other processors. */
 #define RECORDER_MARGIN UINT64_C(5000000)
-/* How long a record may stay in a ring that is not half full; where the thread whose event would tell of a full one has ended; and where
- * a process has begun or mapped a file, both of which may be gone soon: until that is no longer too new. */
-enum { RECORDER_WAIT_MS = 250, RECORDER_WAIT_ALONE_MS = 10, RECORDER_WAIT_NEWS_MS = 6 };
-/* While there is more and more news, this many ns are between two questions for the time that processes have used. */
+/* How long a record may stay in a ring that is not half full; and where the thread whose event would tell of a full one has ended. */
+enum { RECORDER_WAIT_MS = 250, RECORDER_WAIT_ALONE_MS = 10 };
+/* So many ns are between two questions for the time that processes have used. */
 #define RECORDER_ASK UINT64_C(50000000)
 /* In this time the next sample comes at most frequencies, with which the kernel tells of those that were lost. */
 enum { RECORDER_LAST_MS = 50 };
@@ -187,21 +186,6 @@ bool recorder_begin(
 	return recorder_output(recorder, err) && queue_begin(&recorder->queue, err);
 }
 
-/* Keeps a file open that may be gone before the other thread comes to it. */
-static void recorder_hold(struct recorder *recorder, const uint8_t *bytes)
-{
-	struct perf_event_header header;
-	uint64_t words[3]; /* pid and tid, start, size */
-	uint32_t pid;
-
-	memcpy(&header, bytes, sizeof(header));
-	if (header.type != PERF_RECORD_MMAP2 || recorder->args->raw)
-		return;
-	memcpy(words, bytes + sizeof(header), sizeof(words));
-	memcpy(&pid, words, sizeof(pid));
-	rows_hold(&recorder->unwinder.rows, pid, words[1], words[1] + words[2]);
-}
-
 /* Moves records from the rings to the queue. wait: also when the queue is full. false: the
  * walker has ended. */
 static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
@@ -219,7 +203,6 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 
 			if (!room)
 				return !recorder->queue.closed;
-			recorder_hold(recorder, bytes);
 			queue_put(
 			    &recorder->queue, event_copy(room, bytes, size, &layout));
 		}
@@ -278,31 +261,26 @@ static void recorder_loop(struct recorder *recorder)
 	uint64_t asked = 0;
 	bool ends = false, alone = false;
 
-	perf->polls[perf->n_cpus] =
+	perf->polls[perf->n_rings] =
 	    (struct pollfd){.fd = recorder->signals, .events = POLLIN};
 	while (!ends) {
-		const bool news = perf_has_news(perf);
 		uint64_t now = spent_now();
-		int wait = news	   ? RECORDER_WAIT_NEWS_MS
-			   : alone ? RECORDER_WAIT_ALONE_MS
-				   : RECORDER_WAIT_MS;
+		int wait = alone ? RECORDER_WAIT_ALONE_MS : RECORDER_WAIT_MS;
 
 		if (now >= end)
 			return;
 		if (end - now < (uint64_t)wait * 1000000)
 			wait = (int)((end - now) / 1000000) + 1;
-		/* More news would wake it again and again. */
-		poll(perf->polls, (news ? perf->n_cpus : perf->n_rings) + 1, wait);
+		poll(perf->polls, perf->n_rings + 1, wait);
 		/* The thread of an event has ended: its ring would wake this one all the time. */
-		for (size_t i = 0; i < perf->n_cpus; i++)
+		for (size_t i = 0; i < perf->n_rings; i++)
 			if (perf->polls[i].revents & (POLLHUP | POLLERR)) {
 				perf->polls[i].fd = -1;
 				alone = true;
 			}
 		ends = recorder_signals(recorder) || recorder_pids_ended(recorder);
 		now = spent_now();
-		/* The first news may be of an end. */
-		if (!news || now - asked > RECORDER_ASK) {
+		if (now - asked > RECORDER_ASK) {
 			recorder_used(recorder);
 			asked = now;
 		}

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/wr.h"
 #include "include/eh2sframe.h"
@@ -209,16 +208,12 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
     struct err *err)
 {
 	struct rows_place places[ROWS_PLACES];
-	struct rows_file now = *file;
 	uint64_t start = spent_now();
 	bool ok;
 
 	*rows = (struct rows){0};
 	if (file->live && !file->image) {
-		now.held = rows_take_held(made, file->pid, file->start);
-		ok = rows_make_live(made, &now, rows, err);
-		if (now.held)
-			close(now.held);
+		ok = rows_make_live(made, file, rows, err);
 	} else {
 		rows_places_open(file, places);
 		ok = rows_make_here(file, places, rows, err);

@@ -44,7 +44,6 @@ struct rows_file {
 	const char *path; /* as the kernel names it */
 	uint32_t pid;	  /* of a process that maps it, at start */
 	uint64_t start, end;
-	int held; /* open as a path since it was mapped; 0: not */
 	uint8_t build_id[EVENT_MAX_BUILD_ID];
 	uint32_t build_id_size; /* 0: not known */
 	/* Where no build-id does: tell the file from another one that gets its name. */
@@ -81,14 +80,6 @@ struct rows {
 	uint64_t bytes; /* that are counted */
 };
 
-/* A mapping whose file is open as a path. */
-struct rows_held {
-	uint32_t pid;
-	int fd; /* 0: none */
-	uint64_t start;
-};
-enum { ROWS_HELD = 256 };
-
 /* Counts the work. */
 struct rows_made {
 	size_t n;	    /* files that were converted */
@@ -96,8 +87,6 @@ struct rows_made {
 	struct spent apart; /* by files of other users */
 	uint64_t own;	    /* bytes of one's own files that are kept */
 	bool is_full;	    /* since the caller looked last, an owner had no room */
-	struct rows_held held[ROWS_HELD]; /* in turn */
-	size_t n_held;
 };
 
 /* rows_find.c: where the file may be now. */
@@ -136,13 +125,6 @@ ATTR_MUST_CHECK bool rows_may_be(
     const struct rows_file *file, const struct stat *st, bool by_mapping);
 /* Looks at the file that a process has mapped, and waits for nobody. false: it cannot be seen, or is not the one that was mapped. */
 ATTR_MUST_CHECK bool rows_look(const struct rows_file *file, struct stat *st);
-/*
- * Keeps the file of a mapping open as a path, until it is taken or there were ROWS_HELD others: its process may end before its samples are
- * read. Any thread may call both.
- */
-void rows_hold(struct rows_made *made, uint32_t pid, uint64_t start, uint64_t end);
-/* Takes one of a process, whose it is to close; start 0: any. 0: there is none. */
-int rows_take_held(struct rows_made *made, uint32_t pid, uint64_t start);
 /* Looks at the file at its path here, or at the copy that perf has. false: there is none. */
 ATTR_MUST_CHECK bool rows_look_here(const struct rows_file *file, struct stat *st);
 

@@ -14,7 +14,7 @@ struct rows_answer {
 };
 
 struct rows_work {
-	struct rows_file file;
+	const struct rows_file *file;
 	struct rows_place places[ROWS_PLACES];
 };
 
@@ -23,7 +23,7 @@ static void rows_work_open(void *context)
 {
 	struct rows_work *work = context;
 
-	rows_places_open(&work->file, work->places);
+	rows_places_open(work->file, work->places);
 }
 
 static bool rows_work(void *context, int out)
@@ -32,7 +32,7 @@ static bool rows_work(void *context, int out)
 	struct rows_answer answer = {0};
 	struct rows rows = {0};
 
-	if (!rows_make_here(&work->file, work->places, &rows, &answer.err) &&
+	if (!rows_make_here(work->file, work->places, &rows, &answer.err) &&
 	    answer.err.kind == ERR_NONE)
 		answer.err.kind = ERR_UNSUPPORTED;
 	for (size_t i = 0; i < rows.symbols.n; i++)
@@ -147,21 +147,16 @@ static bool rows_read_answer(
 bool rows_make_apart(const struct rows_file *file, const struct apart_limits *limits,
     struct rows *rows, struct spent_work *spent, struct err *err)
 {
-	struct rows_work work = {.file = *file};
-	const struct apart_job job = {.files = &file->held,
-	    .n_files = file->held > 0,
-	    .open = rows_work_open,
+	struct rows_work work = {.file = file};
+	const struct apart_job job = {.open = rows_work_open,
 	    .work = rows_work,
 	    .context = &work,
 	    .limits = *limits,
 	    .least = sizeof(struct rows_answer)};
 	struct apart_answer answer = {0};
-	bool ok;
+	bool ok = apart_run(&job, &answer, err) &&
+		  rows_read_answer(answer.bytes, answer.size, rows, err);
 
-	if (file->held)
-		work.file.held = APART_FIRST_FILE;
-	ok = apart_run(&job, &answer, err) &&
-	     rows_read_answer(answer.bytes, answer.size, rows, err);
 	*spent =
 	    (struct spent_work){answer.ns, !ok && err->kind == ERR_LIMIT, answer.left};
 	apart_free(&answer);

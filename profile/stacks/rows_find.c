@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,52 +157,12 @@ static bool rows_look_at(
 	return ok;
 }
 
-static int rows_open_mapping(const struct rows_file *file)
+static bool rows_look_mapping(const struct rows_file *file, struct stat *st)
 {
 	char path[ROWS_PATH_SIZE];
 
 	rows_mapping(file, path);
-	return open(path, O_PATH | O_CLOEXEC);
-}
-
-static pthread_mutex_t rows_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void rows_hold(struct rows_made *made, uint32_t pid, uint64_t start, uint64_t end)
-{
-	const struct rows_file file = {.pid = pid, .start = start, .end = end};
-	struct rows_held *held;
-	int fd = rows_open_mapping(&file);
-
-	if (fd <= 0)
-		return;
-	pthread_mutex_lock(&rows_lock);
-	held = &made->held[made->n_held++ % ROWS_HELD];
-	if (held->fd)
-		close(held->fd);
-	*held = (struct rows_held){pid, fd, start};
-	pthread_mutex_unlock(&rows_lock);
-}
-
-int rows_take_held(struct rows_made *made, uint32_t pid, uint64_t start)
-{
-	int fd = 0;
-
-	pthread_mutex_lock(&rows_lock);
-	for (size_t i = 0; i < ROWS_HELD && !fd; i++) {
-		struct rows_held *held = &made->held[i];
-
-		if (held->fd && held->pid == pid && (!start || held->start == start)) {
-			fd = held->fd;
-			held->fd = 0;
-		}
-	}
-	pthread_mutex_unlock(&rows_lock);
-	return fd;
-}
-
-static bool rows_look_mapping(const struct rows_file *file, struct stat *st)
-{
-	return rows_look_at(file, rows_open_mapping(file), true, st);
+	return rows_look_at(file, open(path, O_PATH | O_CLOEXEC), true, st);
 }
 
 /* The path here, if the kernel has it in memory, as that of a file that is mapped: then no file system is asked. */
@@ -388,9 +347,8 @@ void rows_places_open(const struct rows_file *file, struct rows_place places[ROW
 	rows_places_begin(places);
 	if (file->image)
 		return;
-	rows_place_fill(file,
-	    file->held ? fcntl(file->held, F_DUPFD_CLOEXEC, 0) : rows_open_mapping(file),
-	    &places[0]);
+	rows_mapping(file, path);
+	rows_place_fill(file, open(path, O_PATH | O_CLOEXEC), &places[0]);
 	places[0].by_mapping = places[0].fd >= 0;
 	/* Any user has that of his own program, which other files of the process are told from. */
 	snprintf(path, sizeof(path), "/proc/%u/exe", (unsigned int)file->pid);

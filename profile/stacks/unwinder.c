@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 enum profile_machine unwinder_machine(void)
 {
@@ -65,15 +64,6 @@ static bool unwinder_map(
 	       space_add_map(&unwinder->spaces, event->pid, &map, err);
 }
 
-/* Nothing that a process alone has mapped stays in use. */
-static void unwinder_let_go(struct unwinder *unwinder, uint32_t pid)
-{
-	int fd;
-
-	while ((fd = rows_take_held(&unwinder->rows, pid, 0)))
-		close(fd);
-}
-
 bool unwinder_take(struct unwinder *unwinder, const struct event *event, struct err *err)
 {
 	switch (event->kind) {
@@ -86,10 +76,8 @@ bool unwinder_take(struct unwinder *unwinder, const struct event *event, struct 
 		return space_fork(&unwinder->spaces, event->pid, event->tid,
 		    event->parent, event->parent_tid, event->time, err);
 	case EVENT_EXIT:
-		if (space_exit(&unwinder->spaces, event->pid, event->tid)) {
+		if (space_exit(&unwinder->spaces, event->pid, event->tid))
 			space_remove(&unwinder->spaces, event->pid);
-			unwinder_let_go(unwinder, event->pid);
-		}
 		return true;
 	case EVENT_LOST:
 		unwinder->n_lost += event->lost;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gone.py RECORD SHOW STACKS: files that are gone before the recording ends, of programs that do not run for long. TAP."""
+"""gone.py RECORD SHOW STACKS: a file that is gone when its stacks are walked. TAP."""
 import os
 import shutil
 import sys
@@ -11,21 +11,11 @@ from record_lib import Recordings
 record, show, stacks = map(os.path.abspath, sys.argv[1:4])
 work = tempfile.mkdtemp()
 os.chdir(work)
-os.environ.update(LC_ALL="C", SECONDS="0.02")
-if tap.run(record, "-o", "probe", "-d", "0.1", "-a").returncode == 124:
-    tap.skip_all("events of the whole system are not permitted here")
+os.environ["LC_ALL"] = "C"
+probe = tap.run(record, "-o", "probe", "true")
+if probe.returncode == 124:
+    tap.skip_all("perf_event_open is not permitted here: " + probe.stderr.strip())
 found_in = Recordings(show, stacks)
-COPIES = 'i=0; while [ $i -lt 40 ]; do cp "$0" copy_$i; ./copy_$i plain >/dev/null; rm copy_$i; sleep 0.05; i=$((i+1)); done'
-CONTAINER = 'mount -t tmpfs none /mnt && cp "$0" /mnt/inside && exec /mnt/inside plain >/dev/null'
-CONTAINERS = f"""i=0; while [ $i -lt 20 ]; do unshare -m sh -c '{CONTAINER}' "$0"; i=$((i+1)); done"""
-for title, script in (("programs that are removed", COPIES), ("programs of containers", CONTAINERS)):
-    if script is CONTAINERS and tap.run("unshare", "-m", "sh", "-c", CONTAINER, stacks).returncode != 0:
-        tap.skip(title, "no container can be made here")
-        continue
-    run = tap.run(record, "-F", "499", "--user", "-o", "gone", "sh", "-c", script, stacks)
-    ends = [sample[3] for sample in found_in.samples("gone")]
-    without = sum(end in ("file without rows", "address in no file") for end in ends)
-    tap.check(run.returncode == 0 and len(ends) > 100 and without <= len(ends) // 20, f"{title} after 20 ms have rows", f"{without} of {len(ends)}\n{run.stderr}")
 os.environ["SECONDS"] = "0.3"
 # A user alone has the program of his own process that has removed it.
 user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* profile/stacks/: which mapped files are one, and how many are kept. */
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "profile/perfdata/event.h"
@@ -184,47 +183,6 @@ UNIT(files_names)
 	event.text = "/nowhere";
 	ck_assert(unwinder_file_get(&unwinder, &event, &other, &err));
 	ck_assert_uint_eq(other, UNWINDER_VERSIONS_HERE + 1);
-	unwinder_free(&unwinder);
-}
-
-/* A program that has ended before its samples are read, and whose file was removed, has its rows. */
-UNIT(files_held)
-{
-	struct unwinder unwinder;
-	char path[] = "/tmp/held-XXXXXX", command[128];
-	int fd = mkstemp(path);
-	struct event event = {
-	    .kind = EVENT_MAP, .pid = (uint32_t)getpid(), .size = 4096, .text = path};
-	uint32_t index;
-	void *mapped;
-
-	ck_assert_int_ge(fd, 0);
-	snprintf(command, sizeof(command), "cat /proc/%u/exe >%s", event.pid, path);
-	ck_assert_int_eq(system(command), 0);
-	mapped = mmap(NULL, event.size, PROT_READ, MAP_PRIVATE, fd, 0);
-	ck_assert_ptr_ne(mapped, MAP_FAILED);
-	event.start = (uintptr_t)mapped;
-	ck_assert(unwinder_begin(&unwinder, PROFILE_X86_64, &err));
-	for (uint32_t i = 0; i < ROWS_HELD + 10; i++)
-		rows_hold(&unwinder.rows, i % 2 ? event.pid : event.pid + 1, event.start,
-		    event.start + event.size);
-	ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
-	munmap(mapped, event.size);
-	close(fd);
-	unlink(path);
-	ck_assert(unwinder_file_open(&unwinder, index, &err));
-	/* The links of mappings are root's alone. */
-	if (unwinder.rows.n_held) {
-		ck_assert(!unwinder.files[index]->failed);
-		ck_assert_ptr_nonnull(unwinder.files[index]->index);
-		event.kind = EVENT_EXIT;
-		event.tid = event.pid;
-		ck_assert(space_get(&unwinder.spaces, event.pid, &err));
-		ck_assert_int_ne(
-		    rows_take_held(&unwinder.rows, event.pid, event.start), 0);
-		ck_assert(unwinder_take(&unwinder, &event, &err));
-		ck_assert_int_eq(rows_take_held(&unwinder.rows, event.pid, 0), 0);
-	}
 	unwinder_free(&unwinder);
 }
 
