@@ -25,8 +25,9 @@ bool perf_begin(struct perf *perf, const struct record_args *args, uint64_t regi
 {
 	struct perf_event_attr *attr = &perf->attr;
 
-	*perf = (struct perf){
-	    .kernel = !args->user, .n_rings = (size_t)sysconf(_SC_NPROCESSORS_CONF)};
+	*perf = (struct perf){.kernel = !args->user,
+	    .n_rings = (size_t)sysconf(_SC_NPROCESSORS_CONF),
+	    .ring_size = PERF_RING_MAX};
 	perf->rings = calloc(perf->n_rings, sizeof(*perf->rings));
 	perf->polls = calloc(perf->n_rings + 1, sizeof(*perf->polls));
 	perf->scratch = malloc(EVENT_MAX_SIZE);
@@ -82,9 +83,40 @@ static int perf_open_one(struct perf *perf, pid_t tid, int cpu)
 	}
 }
 
-static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
+/* Maps the rings that are not, all of one size. false: there is no room for that. */
+static bool perf_map(struct perf *perf)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < perf->n_rings; i++) {
+		void *memory;
+
+		if (perf->polls[i].fd < 0 || perf->rings[i].page)
+			continue;
+		memory = mmap(NULL, page + perf->ring_size, PROT_READ | PROT_WRITE,
+		    MAP_SHARED, perf->polls[i].fd, 0);
+		if (memory == MAP_FAILED)
+			return false;
+		perf->rings[i] = (struct perf_ring){.page = memory,
+		    .data = (const uint8_t *)memory + page,
+		    .size = perf->ring_size};
+	}
+	return true;
+}
+
+/* Unmaps all rings, because the first ones have taken what may be locked. */
+static void perf_unmap(struct perf *perf)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < perf->n_rings; i++)
+		if (perf->rings[i].page)
+			munmap(perf->rings[i].page, page + perf->rings[i].size);
+	memset(perf->rings, 0, perf->n_rings * sizeof(*perf->rings));
+}
+
+static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
+{
 	struct pollfd *first = &perf->polls[cpu];
 
 	perf->n_events++;
@@ -93,20 +125,16 @@ static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
 		       err_set_errno(err, "cannot let two events share a ring");
 	/* Other events can write to it only when it is mapped. */
 	*first = (struct pollfd){.fd = fd, .events = POLLIN};
-	for (size_t size = PERF_RING_MAX; size >= PERF_RING_MIN; size /= 2) {
-		void *memory =
-		    mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-		if (memory == MAP_FAILED)
-			continue;
-		perf->rings[cpu] = (struct perf_ring){
-		    .page = memory, .data = (const uint8_t *)memory + page, .size = size};
-		return true;
+	while (!perf_map(perf)) {
+		if (perf->ring_size <= PERF_RING_MIN)
+			return err_set_errno(err,
+			    "cannot map a ring of %d bytes, for which sysctl "
+			    "kernel.perf_event_mlock_kb may be too low",
+			    PERF_RING_MIN);
+		perf_unmap(perf);
+		perf->ring_size /= 2;
 	}
-	return err_set_errno(err,
-	    "cannot map a ring of %d bytes, for which sysctl kernel.perf_event_mlock_kb "
-	    "may be too low",
-	    PERF_RING_MIN);
+	return true;
 }
 
 static int perf_paranoid(void)

@@ -25,9 +25,9 @@ struct perf_ring {
 /* Zeroed, then perf_begin. */
 struct perf {
 	struct perf_event_attr attr;
-	struct perf_ring *rings; /* of each processor */
-	size_t n_rings;
-	size_t n_events; /* whose descriptors last as long as the program */
+	struct perf_ring *rings;   /* of each processor */
+	size_t n_rings, ring_size; /* bytes of one */
+	size_t n_events;	   /* whose descriptors last as long as the program */
 	/* The first event of each ring, or -1; and one behind them, which is free. */
 	struct pollfd *polls;
 	bool kernel;	  /* the kernel's frames are permitted */
