@@ -69,26 +69,44 @@ static void temporary_handle(const int *signals, size_t n, struct sigaction *act
 			sigaction(signals[i], action, NULL);
 }
 
-void temporary_note(void *context, const char *path, bool exists)
+static void temporary_handle_signals(void)
 {
 	static atomic_flag done = ATOMIC_FLAG_INIT;
 	struct sigaction action = {
 	    .sa_handler = temporary_on_signal, .sa_flags = (int)SA_RESETHAND};
-	const size_t size = strlen(path) + 1;
 
-	(void)context;
-	if (exists && !atomic_flag_test_and_set(&done))
+	if (!atomic_flag_test_and_set(&done))
 		temporary_handle(temporary_signals, TEMPORARY_N_SIGNALS, &action);
-	for (size_t i = 0; i < MAX_FILES && size <= PATH_MAX; i++) {
-		const bool live = atomic_load(&slots[i].live);
+}
 
-		if (exists && !live) {
-			memcpy(slots[i].path, path, size);
-			atomic_store(&slots[i].live, true);
-			return;
-		}
-		if (!exists && live && strcmp(slots[i].path, path) == 0)
+static void temporary_enter(const char *path)
+{
+	size_t size = strlen(path) + 1;
+
+	for (size_t i = 0; i < MAX_FILES && size <= PATH_MAX; i++) {
+		if (atomic_load(&slots[i].live))
+			continue;
+		memcpy(slots[i].path, path, size);
+		atomic_store(&slots[i].live, true);
+		return;
+	}
+}
+
+static void temporary_leave(const char *path)
+{
+	for (size_t i = 0; i < MAX_FILES; i++)
+		if (atomic_load(&slots[i].live) && strcmp(slots[i].path, path) == 0)
 			atomic_store(&slots[i].live, false);
+}
+
+void temporary_note(void *context, const char *path, bool exists)
+{
+	(void)context;
+	if (exists) {
+		temporary_handle_signals();
+		temporary_enter(path);
+	} else {
+		temporary_leave(path);
 	}
 }
 

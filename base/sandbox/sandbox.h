@@ -8,6 +8,7 @@
 #define BASE_SANDBOX_SANDBOX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/program/fail.h"
 
