@@ -57,7 +57,7 @@ void profile_ends_add(struct profile_ends *ends, unsigned int why, uint64_t weig
 /* Returns the percentage of the weights of those for which is_so is true. */
 double profile_ends_share(
     const struct profile_ends *ends, bool (*is_so)(unsigned int why));
-/* What to do where more than a hundredth of the weights ends early for one reason, for the most frequent one: "; ...", or "". */
+/* Returns advice for the most frequent reason to end early, if it has more than a hundredth of the weights: "; ...", or "". */
 const char *profile_ends_advice(const struct profile_ends *ends);
 
 enum { PROFILE_BUILD_ID_MAX = 64 };

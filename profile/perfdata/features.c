@@ -171,7 +171,7 @@ static bool feature_take(struct perfdata *perfdata, unsigned int feature, uint8_
 	else if (feature == PERFDATA_EVENT_DESC)
 		perfdata->event = feature_event(perfdata, &rd);
 	else if (feature == PERFDATA_CLOCK_DATA) {
-		/* What makes a time of a record one of the wall clock. A version and the number of the clock come first. */
+		/* A version and the number of the clock come first. Both times that follow are of one moment. */
 		rd_skip(&rd, 8);
 		perfdata->clock = rd_u64(&rd);
 		perfdata->clock -= rd_u64(&rd);

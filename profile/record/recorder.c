@@ -20,7 +20,7 @@
 #define RECORDER_MARGIN UINT64_C(5000000)
 /* How long a record may stay in a ring that is not half full; and where the thread whose event would tell of a full one has ended. */
 enum { RECORDER_WAIT_MS = 250, RECORDER_WAIT_ALONE_MS = 10 };
-/* So many ns are between two questions for the time that processes have used. */
+/* Time between two questions for what processes have used, in ns. */
 #define RECORDER_ASK UINT64_C(50000000)
 /* In this time the next sample comes at most frequencies, with which the kernel tells of those that were lost. */
 enum { RECORDER_LAST_MS = 50 };
@@ -154,7 +154,8 @@ bool recorder_begin(
 		recorder->processes[i] = fd;
 	}
 	if (args->all && access("/proc/self/maps", R_OK) != 0)
-		return err_set_errno(err, "/proc, which lists what -a records");
+		return err_set_errno(
+		    err, "cannot read /proc, which lists what -a records");
 	if (machine == 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "stacks of this machine cannot be walked, only those of x86-64, "

@@ -28,7 +28,7 @@ struct unwinder {
 	/* The processes run on this system; else their numbers say nothing. */
 	bool live;
 	bool no_rows; /* stacks are walked already */
-	/* Of a recording: its perfdata.clock, and when its mappings were there at the latest, in ns since 1970. */
+	/* A recording's perfdata.clock, and when its mappings were there at the latest, in ns since 1970. */
 	uint64_t clock, latest;
 	struct rows_made rows;
 	struct spaces spaces;
@@ -108,7 +108,7 @@ void unwinder_files_free(struct unwinder *unwinder);
 #define UNWINDER_IN_FILE ((UINT64_C(1) << 40) - 1)
 /* Limits of mapped files: those that are kept, versions of one path, and build-ids and states of one file that is here. */
 enum { UNWINDER_MAX_FILES = 1 << 18, UNWINDER_VERSIONS = 64, UNWINDER_VERSIONS_HERE = 8 };
-/* So many bytes of rows, and twice as many as those of mapped files took, are kept before those that no process maps are forgotten. */
+/* Rows of files that no process maps are forgotten when all take this, and twice what those of mapped files took, in bytes. */
 enum { UNWINDER_ROWS = 32 << 20 };
 /* How often a file is opened that was not there for the process that was asked, or for which its owner had no time. */
 enum { UNWINDER_TRIES = 4 };

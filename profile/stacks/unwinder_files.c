@@ -210,7 +210,7 @@ static bool unwinder_file_is(const struct rows_file *a, const struct rows_file *
 /* True if two versions are one file, as far as that is known. */
 static bool unwinder_file_same(const struct rows_file *a, const struct rows_file *b)
 {
-	/* Those that are not what is here are as good as one, which has no rows. */
+	/* Files that are not what is here are as good as one, which has no rows. */
 	if (unwinder_is_here(b) && !(unwinder_may_be(a) && unwinder_may_be(b)))
 		return unwinder_may_be(a) == unwinder_may_be(b);
 	if (a->inode != b->inode || a->generation != b->generation)

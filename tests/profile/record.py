@@ -272,17 +272,26 @@ with subprocess.Popen([stacks, "threads"], **running) as one, subprocess.Popen([
         two.wait()
         tap.check(recorder.wait() == 0, "it ends with the last")
 
-# Without permission.
-if os.geteuid() == 0 and shutil.which("setpriv"):
-    os.chmod(work, 0o777)
-    reach = tap.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", record, "--version")
-    run = tap.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", record, "-o", "none", "-a")
-    if reach.returncode != 0:
-        tap.skip("another user", "the program is where another user cannot run it")
-    else:
-        tap.check(run.returncode == 124 and "sysctl" in run.stderr and run.stderr.count("\n") == 1, "another user: status 124, and what to set", run.stderr)
+# Another user, who has no permission for all.
+user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+os.chmod(work, 0o777)
+if os.geteuid() != 0 or not shutil.which("setpriv") or tap.run(*user, record, "--version").returncode != 0:
+    tap.skip("another user", "needs root, setpriv, and a program that another user can run")
 else:
-    tap.skip("another user", "needs root and setpriv")
+    run = tap.run(*user, record, "-o", "none", "-a")
+    tap.check(run.returncode == 124 and "sysctl" in run.stderr and run.stderr.count("\n") == 1, "another user: status 124, and what to set", run.stderr)
+    shutil.copy(stacks, "copy")
+    os.environ["SECONDS"] = "0.3"
+    run = tap.run(*user, record, "-F", "499", "--user", "-o", "user", work + "/copy", "deleted")
+    right, wrong = known("user")
+    tap.check(right > 100 and len(wrong) <= right // 20, "another user: a program that removes itself", f"{right} right\n{run.stderr}" + "\n".join(wrong[:5]))
+    # The rings of all processors share what a user may lock.
+    shutil.copy(stacks, "copy")
+    for limit in (0, 7 << 20):
+        run = tap.run("prlimit", f"--memlock={limit}:{limit}", *user, record, "-F", "499", "-q", "-o", "user", work + "/copy", "plain")
+        whole = sum(sample[3] == "outermost frame" for sample in samples("user")) if run.returncode == 0 else 0
+        tap.check(whole > 100, f"another user: {limit} bytes of memory that may be locked", f"{whole} whole stacks\n{run.stderr}")
+    del os.environ["SECONDS"]
 
 
 def end():

@@ -342,7 +342,7 @@ UNIT(apart_for_others)
 	ck_assert(file.is_own);
 	file.is_own = false;
 	ck_assert_int_gt(faults_apart(&file), 0);
-	/* What others may write is theirs, too. */
+	/* A file that others may write is theirs, too. */
 	ck_assert_int_eq(fchmod(fd, 0602), 0);
 	ck_assert(!rows_is_own(&file));
 	ck_assert_int_eq(fchmod(fd, 0620), 0);

@@ -64,7 +64,7 @@ UNIT(files_of_owners)
 	ck_assert(unwinder_file_get(&unwinder, &event, &again, &err));
 	ck_assert_uint_eq(again, 0);
 	ck_assert_uint_eq(unwinder.files[0]->mapped.pid, (uint32_t)getpid());
-	/* Where nobody knows the path, it is the owner's alone, of whom there may be several. */
+	/* A file at a path that nobody knows is its owner's alone, of whom there may be several. */
 	event.text = "/nowhere";
 	for (uint32_t i = 0; i < 6; i++) {
 		event.pid = UINT32_MAX - 2 - i;
@@ -169,7 +169,7 @@ UNIT(files_names)
 		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
 		ck_assert_uint_eq(index, 0);
 	}
-	/* Of another build, it may have been another file. */
+	/* With another build-id, it may have been another file. */
 	event.build_id = build_id;
 	event.build_id_size = sizeof(build_id);
 	for (uint32_t i = 1; i < UNWINDER_VERSIONS_HERE + 10; i++) {
