@@ -100,3 +100,19 @@ UNIT(names_of_compilers)
 	perfdata_writer_free(&writer);
 	close(fd);
 }
+
+/* Frames are counted whose owner has had his time. */
+UNIT(names_out_of_time)
+{
+	const struct owner owner = {.is_known = true, .place = 1};
+	const struct spent_work work = {.ns = UINT64_C(1) << 40};
+	const uint32_t pid = (uint32_t)getpid();
+
+	for (uint64_t pc = 1; pc <= 3; pc++)
+		names_note(
+		    &names, &owner, NULL, 0, &(struct names_seen){pid, false, pc, pc});
+	spent_add(&names.spent, &owner, &work);
+	names_of_process(&names, pid);
+	ck_assert_uint_eq(names.n_left_out, 3);
+	names_free(&names);
+}
