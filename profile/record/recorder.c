@@ -154,8 +154,7 @@ bool recorder_begin(
 		recorder->processes[i] = fd;
 	}
 	if (args->all && access("/proc/self/maps", R_OK) != 0)
-		return err_set_errno(
-		    err, "cannot read /proc, which lists what -a records");
+		return err_set_errno(err, "cannot read /proc, which lists processes");
 	if (machine == 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "stacks of this machine cannot be walked, only those of x86-64, "
