@@ -22,7 +22,7 @@ ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct er
 ATTR_MUST_CHECK bool image_open_fd(
     int fd, const char *name, struct image *image, struct err *err);
 
-/* Opens a file that nobody else writes to: nothing is copied, and the descriptor stays the caller's. */
+/* As image_open_fd, for a file that nobody else writes to. */
 ATTR_MUST_CHECK bool image_open_ours(
     int fd, const char *name, struct image *image, struct err *err);
 
