@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+const void *volatile profile_lost;
 static uintptr_t page_size;
 
 /* Puts a page of zeros there. mmap is a bare system call, which a signal handler may make on Linux. */
@@ -17,6 +18,7 @@ static void mapped_on_fault(int sig, siginfo_t *info, void *context)
 	const int was = errno;
 
 	(void)context;
+	profile_lost = info->si_addr;
 	if (info->si_code != BUS_ADRERR ||
 	    mmap((void *)page, page_size, PROT_READ,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "base/rd.h"
-#include "base/regular.h"
 #include "base/vec.h"
 #include "profile/perfdata/format.h"
 #include "profile/perfdata/read.h"
@@ -208,21 +206,17 @@ void perfdata_identify(const struct perfdata *perfdata, struct event *event)
 static bool feature_read(struct perfdata *perfdata, unsigned int feature,
     const struct perfdata_section *section, struct err *err)
 {
+	const uint8_t *from = perfdata_bytes(perfdata, section->offset, section->size);
 	uint8_t *bytes;
-	ssize_t got;
 
-	if (section->size == 0 || section->size > PERFDATA_FEATURE_MAX ||
-	    !num_range_inside(section->offset, section->size, perfdata->size))
+	if (!from || section->size == 0 || section->size > PERFDATA_FEATURE_MAX)
 		return true;
 	bytes = malloc(section->size);
 	if (!bytes)
 		return err_set_nomem(err);
 	perfdata->features[perfdata->n_features++] = bytes;
-	got = regular_read(perfdata->fd, bytes, section->size, section->offset);
-	if (got < 0)
-		return err_set_errno(err, "cannot read the recording");
-	return (size_t)got < section->size ||
-	       feature_take(perfdata, feature, bytes, section->size, err);
+	memcpy(bytes, from, section->size);
+	return feature_take(perfdata, feature, bytes, section->size, err);
 }
 
 bool perfdata_features(struct perfdata *perfdata, const uint64_t bits[4], struct err *err)
@@ -235,9 +229,9 @@ bool perfdata_features(struct perfdata *perfdata, const uint64_t bits[4], struct
 
 		if (!(bits[feature / 64] >> feature % 64 & 1))
 			continue;
-		table = perfdata_bytes(perfdata, at, sizeof(section), err);
+		table = perfdata_bytes(perfdata, at, sizeof(section));
 		if (!table)
-			return err->kind == ERR_NONE;
+			return true;
 		memcpy(&section, table, sizeof(section));
 		at += sizeof(section);
 		if (memchr(FEATURES, (int)feature, sizeof(FEATURES)) &&

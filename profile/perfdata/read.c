@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/num.h"
-#include "base/regular.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "profile/perfdata/format.h"
@@ -15,37 +15,14 @@
 enum { READ_MAX_ATTRS = 4096, READ_MAX_IDS = 1 << 24 };
 
 const uint8_t *perfdata_bytes(
-    struct perfdata *perfdata, uint64_t offset, size_t n, struct err *err)
+    const struct perfdata *perfdata, uint64_t offset, uint64_t n)
 {
-	struct perfdata_window *window = &perfdata->window;
-	const uint64_t at =
-	    offset - window->at; /* wraps in front of it, beyond all sizes */
-	bool follows;
-	ssize_t got;
-
-	if (!num_range_inside(offset, n, perfdata->size))
-		return NULL;
-	if (num_range_inside(at, n, window->size))
-		return window->bytes + at;
-	/*
-	 * Nothing behind it is needed while records are not in their order, whose windows have what was asked for. The rest of a whole
-	 * window is part of what is read on.
-	 */
-	follows =
-	    at == window->size || (at < window->size && window->size == PERFDATA_WINDOW);
-	got = regular_read(
-	    perfdata->fd, window->bytes, follows ? PERFDATA_WINDOW : n, offset);
-	window->at = offset;
-	window->size = got < 0 ? 0 : (size_t)got;
-	if (got < 0)
-		err_set_errno(err, "cannot read the recording");
-	return window->size < n ? NULL : window->bytes;
+	return num_range_inside(offset, n, perfdata->size) ? perfdata->bytes + offset
+							   : NULL;
 }
 
 static bool read_damaged(struct err *err, const char *what, uint64_t offset)
 {
-	if (err->kind != ERR_NONE)
-		return false;
 	return err_set(err, ERR_MALFORMED, "%s at %#llx is damaged", what,
 	    (unsigned long long)offset);
 }
@@ -54,26 +31,20 @@ static bool read_damaged(struct err *err, const char *what, uint64_t offset)
 static bool read_ids(struct perfdata *perfdata, const struct perfdata_section *section,
     size_t attr, struct err *err)
 {
+	const uint8_t *bytes = perfdata_bytes(perfdata, section->offset, section->size);
 	uint64_t n = section->size / 8;
 
-	if (section->size % 8 || section->size > perfdata->size ||
-	    n > READ_MAX_IDS - perfdata->n_ids ||
+	if (!bytes || section->size % 8 || n > READ_MAX_IDS - perfdata->n_ids ||
 	    /* Events that share a list would make more memory of it than the file has. */
 	    n > perfdata->size / 8 - perfdata->n_ids)
 		return read_damaged(err, "the list of identifiers", section->offset);
 	if (!vec_reserve(&perfdata->ids, &perfdata->cap_ids, perfdata->n_ids + n))
 		return err_set_nomem(err);
 	for (uint64_t i = 0; i < n; i++) {
-		struct perfdata_id *id = &perfdata->ids[perfdata->n_ids];
-		const uint8_t *bytes =
-		    perfdata_bytes(perfdata, section->offset + 8 * i, 8, err);
+		struct perfdata_id *id = &perfdata->ids[perfdata->n_ids++];
 
-		if (!bytes)
-			return read_damaged(
-			    err, "the list of identifiers", section->offset);
-		memcpy(&id->id, bytes, 8);
+		memcpy(&id->id, bytes + 8 * i, 8);
 		id->attr = attr;
-		perfdata->n_ids++;
 	}
 	return true;
 }
@@ -95,7 +66,7 @@ static bool read_attrs(
 	for (perfdata->n_attrs = 0; perfdata->n_attrs < n; perfdata->n_attrs++) {
 		struct perfdata_attr *attr = &perfdata->attrs[perfdata->n_attrs];
 		uint64_t at = all->offset + size * perfdata->n_attrs;
-		const uint8_t *bytes = perfdata_bytes(perfdata, at, size, err);
+		const uint8_t *bytes = perfdata_bytes(perfdata, at, size);
 		struct perfdata_section section;
 
 		if (!bytes)
@@ -139,11 +110,9 @@ static bool read_check_attrs(struct perfdata *perfdata, struct err *err)
 static bool read_header(
     struct perfdata *perfdata, struct perfdata_header *header, struct err *err)
 {
-	const uint8_t *bytes = perfdata_bytes(perfdata, 0, sizeof(*header), err);
+	const uint8_t *bytes = perfdata_bytes(perfdata, 0, sizeof(*header));
 	uint64_t first = 0;
 
-	if (err->kind != ERR_NONE)
-		return false;
 	if (bytes && memcmp(bytes, PERFDATA_MAGIC_SWAPPED, 8) == 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "it was recorded on a machine of the other byte order; read it on "
@@ -160,8 +129,7 @@ static bool read_header(
 	if (perfdata->data > perfdata->size || perfdata->data_end < perfdata->data)
 		return read_damaged(err, "the place of the records", 40);
 	/* perf writes the size and the features when it ends, and the bits of these before. Then records are where the places of features should be. */
-	bytes =
-	    header->data.size ? NULL : perfdata_bytes(perfdata, perfdata->data, 8, err);
+	bytes = header->data.size ? NULL : perfdata_bytes(perfdata, perfdata->data, 8);
 	if (bytes)
 		memcpy(&first, bytes, sizeof(first));
 	perfdata->cut_off = (header->data.size == 0 &&
@@ -176,15 +144,12 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 {
 	struct perfdata_header header;
 	struct stat st;
+	void *bytes;
 
-	/* The kind tells bytes that are not there from those that could not be read. */
+	/* The kind tells the end of the records from an error. */
 	*err = (struct err){0};
-	*perfdata = (struct perfdata){.fd = fd,
-	    .host = "",
-	    .release = "",
-	    .machine = "",
-	    .command = "",
-	    .event = ""};
+	*perfdata = (struct perfdata){
+	    .host = "", .release = "", .machine = "", .command = "", .event = ""};
 	if (fstat(fd, &st) != 0)
 		return err_set_errno(err, "cannot read the recording");
 	if (!S_ISREG(st.st_mode))
@@ -194,9 +159,11 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 	perfdata->size = (uint64_t)st.st_size;
 	perfdata->modified =
 	    (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
-	perfdata->window.bytes = malloc(PERFDATA_WINDOW);
-	if (!perfdata->window.bytes)
-		return err_set_nomem(err);
+	bytes = mmap(NULL, perfdata->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED && perfdata->size)
+		return err_set_errno(err, "cannot read the recording");
+	if (bytes != MAP_FAILED)
+		perfdata->bytes = bytes;
 	return read_header(perfdata, &header, err) &&
 	       read_attrs(perfdata, &header, err) && read_check_attrs(perfdata, err) &&
 	       (perfdata->cut_off || perfdata_features(perfdata, header.features, err));
@@ -210,6 +177,7 @@ void perfdata_free(struct perfdata *perfdata)
 	free(perfdata->records);
 	free(perfdata->attrs);
 	free(perfdata->ids);
-	free(perfdata->window.bytes);
+	if (perfdata->bytes)
+		munmap((void *)(uintptr_t)perfdata->bytes, perfdata->size);
 	*perfdata = (struct perfdata){0};
 }

@@ -3,7 +3,8 @@
  * Reads perf.data, the file of perf record and of eh2sframe-record
  * (linux/tools/perf/Documentation/perf.data-file-format.txt). Any bytes are safe: memory stays
  * below a multiple of the file's size, and bytes that change while they are read give records
- * that say something else, or an error.
+ * that say something else, or an error. The file is mapped, because most of it are copies of stacks, and a walk
+ * reads few words of one. So profile_survive_truncation comes first.
  */
 #ifndef PROFILE_PERFDATA_READ_H
 #define PROFILE_PERFDATA_READ_H
@@ -42,18 +43,10 @@ struct perfdata_record {
 	uint64_t time, offset;
 };
 
-/* Bytes of the file. */
-struct perfdata_window {
-	uint8_t *bytes; /* room for PERFDATA_WINDOW */
-	uint64_t at;
-	size_t size;
-};
-
 /* Zeroed, then perfdata_open. The strings are "" where the file does not say. */
 struct perfdata {
 	const char *host, *release, *machine, *command, *event;
-	bool cut_off;	 /* it was not finished */
-	bool disordered; /* perfdata_each has met an earlier record than the one before */
+	bool cut_off; /* it was not finished */
 	/* The event whose samples perfdata_each gives: the first that is not a dummy. */
 	size_t first;
 	uint64_t modified; /* ns since 1970: when the file was written last */
@@ -61,8 +54,9 @@ struct perfdata {
 	/* Samples of other events, and damaged ones: known after perfdata_each. */
 	uint64_t n_others, n_damaged;
 	/* The rest is its own. */
-	int fd; /* borrowed */
+	const uint8_t *bytes; /* of the file, mapped */
 	uint64_t size, data, data_end;
+	uint64_t block; /* number of the block of the file that was read last */
 	struct perfdata_attr *attrs;
 	struct perfdata_id *ids;	     /* in their order */
 	struct perfdata_build_id *build_ids; /* in the order of paths */
@@ -74,10 +68,8 @@ struct perfdata {
 	size_t n_names;
 	uint8_t *features[8]; /* that texts, names and paths are in */
 	size_t n_features;
-	struct perfdata_window window;
+	uint8_t copy[EVENT_MAX_SIZE]; /* of a record that is no sample */
 };
-
-enum { PERFDATA_WINDOW = 1 << 18 };
 
 /*
  * Reads what is not a record. The descriptor stays the caller's and is one of a file. ERR_UNSUPPORTED: not a
@@ -89,21 +81,17 @@ void perfdata_free(struct perfdata *perfdata);
 /* Gets a record; false ends the reading. The record stays until it returns. */
 typedef bool perfdata_fn(void *context, const struct event *event, struct err *err);
 
-/*
- * Gives the records that struct event knows, in the order of time. Without sort, it may find out late that they are not in it: disordered is
- * then true, and all has to begin again, with sort.
- */
-ATTR_MUST_CHECK bool perfdata_each(struct perfdata *perfdata, bool sort,
-    perfdata_fn *take, void *context, struct err *err);
+/* Gives the records that struct event knows, in the order of time. */
+ATTR_MUST_CHECK bool perfdata_each(
+    struct perfdata *perfdata, perfdata_fn *take, void *context, struct err *err);
 
 /* The name that the recording has for a frame by its PC in the sample; NULL: none. It lives as long as the
  * reader. */
 const char *perfdata_name(const struct perfdata *perfdata, uint32_t pid, uint64_t pc);
 
-/* Gives n bytes at an offset, n at most PERFDATA_WINDOW; they stay until the next call. NULL: they are
- * not there, or err is set. */
+/* Gives n bytes at an offset, which can change at any time. NULL: they are not there. */
 const uint8_t *perfdata_bytes(
-    struct perfdata *perfdata, uint64_t offset, size_t n, struct err *err);
+    const struct perfdata *perfdata, uint64_t offset, uint64_t n);
 
 /* features.c: the strings and build-ids. What is damaged there is left out. */
 ATTR_MUST_CHECK bool perfdata_features(

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The records of perf.data in the order of time. Reading a file twice, once for the order, costs as much as a walk of its stacks. So a file that
- * begins in this order, as those of eh2sframe-record are all the way, is read once, until a record is of an earlier time.
- */
+/* The records of perf.data in the order of time. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/search.h"
 #include "base/vec.h"
@@ -39,8 +37,32 @@ static bool records_is_known(uint32_t type)
 	return type < 32 && known >> type & 1;
 }
 
-/* Bytes at the front of a file that say whether its records are in the order of time. Buffers of processors take turns after less. */
-enum { RECORDS_FRONT = 8 << 20 };
+/* Bytes of a record that a walk reads mostly, and of a line of the processor's cache. */
+enum { RECORDS_SOON = 3072, RECORDS_LINE = 64 };
+
+/* Bytes of a file after which those that were read no longer count as memory of this program. */
+enum { RECORDS_BLOCK = 64 << 20 };
+
+static void records_unmap(struct perfdata *perfdata, uint64_t next)
+{
+	const uint64_t start = perfdata->block * RECORDS_BLOCK;
+	const uint64_t left = perfdata->size - start;
+
+	if (next / RECORDS_BLOCK == perfdata->block)
+		return;
+	perfdata->block = next / RECORDS_BLOCK;
+	/* They can be read again. Without a success, it is only more memory. */
+	madvise((void *)(uintptr_t)(perfdata->bytes + start),
+	    left < RECORDS_BLOCK ? left : RECORDS_BLOCK, MADV_DONTNEED);
+}
+
+/* Memory is slower than a walk, which reads the front of a copy for the most part. */
+static void records_prefetch(const struct perfdata *perfdata, uint64_t offset)
+{
+	for (uint64_t i = offset; i < offset + RECORDS_SOON; i += RECORDS_LINE)
+		if (i < perfdata->size)
+			__builtin_prefetch(perfdata->bytes + i);
+}
 
 /* Gives a whole record; NULL at the end of what is there. */
 static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
@@ -50,7 +72,8 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 
 	if (offset >= perfdata->data_end)
 		return NULL;
-	bytes = perfdata_bytes(perfdata, offset, sizeof(*header), err);
+	records_unmap(perfdata, offset);
+	bytes = perfdata_bytes(perfdata, offset, sizeof(*header));
 	if (!bytes)
 		return NULL;
 	memcpy(header, bytes, sizeof(*header));
@@ -63,7 +86,7 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 		    (unsigned long long)offset, header->size);
 		return NULL;
 	}
-	return perfdata_bytes(perfdata, offset, header->size, err);
+	return perfdata_bytes(perfdata, offset, header->size);
 }
 
 /* Records from an offset on, one after the other. */
@@ -113,39 +136,36 @@ static bool records_next(struct records *records, struct err *err)
 	return false;
 }
 
-/* Lists where the records are, in the order of time. *ascend: they are in it as far as has been read, which is the front of the file. */
-static bool records_sort(struct perfdata *perfdata, bool *ascend, struct err *err)
+static bool records_list(struct perfdata *perfdata, struct err *err)
 {
 	struct records at = {perfdata, .next = perfdata->data};
-	uint64_t last = 0;
 
 	while (records_next(&at, err)) {
-		*ascend &= last <= at.place.time;
-		last = at.place.time;
-		if (*ascend && at.next - perfdata->data > RECORDS_FRONT)
-			return true;
 		if (!vec_reserve(&perfdata->records, &perfdata->cap_records,
 			perfdata->n_records + 1))
 			return err_set_nomem(err);
 		perfdata->records[perfdata->n_records++] = at.place;
 	}
-	if (err->kind != ERR_NONE)
-		return false;
-	*ascend = false;
 	if (perfdata->n_records)
 		qsort(perfdata->records, perfdata->n_records, sizeof(*perfdata->records),
 		    search_order_pairs);
-	return true;
+	return err->kind == ERR_NONE;
 }
 
 static bool records_take(
     const struct records *at, perfdata_fn *take, void *context, struct err *err)
 {
 	struct perfdata *perfdata = at->perfdata;
+	const bool sample = at->header.type == PERF_RECORD_SAMPLE;
+	const uint8_t *bytes = at->bytes;
 	struct event event;
 
-	if (!event_read(at->bytes, at->header.size, &at->attr->layout, &event)) {
-		perfdata->n_damaged += at->header.type == PERF_RECORD_SAMPLE;
+	/* The others have texts, whose ends must stay. */
+	if (!sample)
+		bytes = memcpy(perfdata->copy, bytes, at->header.size);
+	if (!event_read(bytes, at->header.size, &at->attr->layout, &event) ||
+	    sample != (event.kind == EVENT_SAMPLE)) {
+		perfdata->n_damaged += sample;
 		return true;
 	}
 	if (!event.weight)
@@ -154,36 +174,18 @@ static bool records_take(
 	return take(context, &event, err);
 }
 
-/* Gives the records of a file as they come. */
-static bool records_as_they_are(
+bool perfdata_each(
     struct perfdata *perfdata, perfdata_fn *take, void *context, struct err *err)
 {
-	struct records at = {perfdata, .next = perfdata->data};
-	uint64_t last = 0;
+	struct records at = {.perfdata = perfdata};
 
-	while (records_next(&at, err)) {
-		perfdata->disordered = last > at.place.time;
-		if (perfdata->disordered || !records_take(&at, take, context, err))
-			return false;
-		last = at.place.time;
-	}
-	return err->kind == ERR_NONE;
-}
-
-bool perfdata_each(struct perfdata *perfdata, bool sort, perfdata_fn *take, void *context,
-    struct err *err)
-{
-	struct records at = {perfdata, .next = perfdata->data};
-	bool ascend = !sort;
-
-	if (!records_sort(perfdata, &ascend, err))
+	perfdata->n_others = 0;
+	if (!records_list(perfdata, err))
 		return false;
-	if (ascend) {
-		perfdata->n_others = 0;
-		return records_as_they_are(perfdata, take, context, err);
-	}
 	for (size_t i = 0; i < perfdata->n_records; i++) {
 		at.next = perfdata->records[i].offset;
+		if (i + 1 < perfdata->n_records)
+			records_prefetch(perfdata, perfdata->records[i + 1].offset);
 		if (!records_next(&at, err) && err->kind != ERR_NONE)
 			return false;
 		/* A record that changed meanwhile is left out. */

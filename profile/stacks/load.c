@@ -141,6 +141,7 @@ static void sample_given(
 	uint8_t *flags = load->unwinder.flags;
 	const uint8_t *raw = event->raw;
 	uint32_t mark = 0;
+	uint8_t why;
 
 	*walked =
 	    (struct perfdata_walked){.pcs = pcs, .flags = flags, .why = PROFILE_GIVEN};
@@ -151,9 +152,12 @@ static void sample_given(
 	/* How eh2sframe-record walked it: perfdata/format.h. */
 	if (event->raw_size >= PERFDATA_WALKED_SIZE)
 		memcpy(&mark, raw, sizeof(mark));
-	if (mark != PERFDATA_WALKED || raw[4] >= PROFILE_N_WHYS || !raw[4])
+	if (mark != PERFDATA_WALKED)
 		return;
-	walked->why = raw[4];
+	memcpy(&why, raw + sizeof(mark), sizeof(why));
+	if (!why || why >= PROFILE_N_WHYS)
+		return;
+	walked->why = why;
 	for (size_t i = 0; i < walked->n; i++)
 		if (PERFDATA_WALKED_SIZE + i / 4 < event->raw_size)
 			flags[i] = raw[PERFDATA_WALKED_SIZE + i / 4] >> 2 * (i % 4) & 3;
@@ -258,7 +262,7 @@ static void load_vdso(struct load *load)
 		unwinder_vdso(&load->unwinder);
 }
 
-static bool load_all(struct load *load, int fd, bool guess, bool sort, struct err *err)
+static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 {
 	const uint64_t copies = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	struct profile_info *info = &load->profile->info;
@@ -274,8 +278,11 @@ static bool load_all(struct load *load, int fd, bool guess, bool sort, struct er
 	    ~perfdata->attrs[perfdata->first].layout.sample_type & copies;
 	load->unwinder.guess = guess;
 	load_vdso(load);
-	if (!perfdata_each(&load->perfdata, sort, load_event, load, err))
+	if (!perfdata_each(&load->perfdata, load_event, load, err))
 		return false;
+	if ((uintptr_t)profile_lost - (uintptr_t)perfdata->bytes < perfdata->size)
+		return err_set(err, ERR_IO,
+		    "bytes of it could not be read, or it became shorter; copy it again");
 	info->lost = load->unwinder.n_lost + perfdata->n_damaged;
 	info->n_others = perfdata->n_others;
 	info->cut_off = perfdata->cut_off;
@@ -284,22 +291,15 @@ static bool load_all(struct load *load, int fd, bool guess, bool sort, struct er
 
 bool profile_load(struct profile *profile, int fd, bool guess, struct err *err)
 {
-	struct load *load = malloc(sizeof(*load));
-	bool ok = false;
+	struct load *load = calloc(1, sizeof(*load));
+	bool ok;
 
 	if (!load)
 		return err_set_nomem(err);
-	for (bool sort = false, again = true; again; sort = true) {
-		*load = (struct load){.profile = profile};
-		ok = load_all(load, fd, guess, sort, err);
-		again = load->perfdata.disordered;
-		unwinder_free(&load->unwinder);
-		perfdata_free(&load->perfdata);
-		if (again) {
-			profile_free(profile);
-			again = profile_init(profile, err);
-		}
-	}
+	load->profile = profile;
+	ok = load_all(load, fd, guess, err);
+	unwinder_free(&load->unwinder);
+	perfdata_free(&load->perfdata);
 	free(load);
 	return ok;
 }

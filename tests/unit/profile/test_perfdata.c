@@ -437,7 +437,7 @@ UNIT(perfdata_events)
 	file.data.size = (uint64_t)at - file.data.offset;
 	ck_assert_int_eq(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
 	ck_assert_msg(perfdata_open(&perfdata, fd, &err), "%s", err.text);
-	ck_assert(perfdata_each(&perfdata, false, see, &seen, &err));
+	ck_assert(perfdata_each(&perfdata, see, &seen, &err));
 	ck_assert_uint_eq(seen.n, 20);
 	ck_assert_uint_eq(perfdata.n_others, 10);
 	ck_assert_uint_eq(seen.last, 999);
@@ -445,41 +445,42 @@ UNIT(perfdata_events)
 	close(fd);
 }
 
-/* The front is in the order of time, and 10 records behind it are not. Whoever reads it as it is learns that in time. */
-UNIT(perfdata_late_disorder)
+/* A file of more than one block, whose halves take turns in the order of time. It may lose its end at any time. */
+UNIT(perfdata_blocks)
 {
-	const size_t attr_size = sizeof(struct perf_event_attr) + 16, n = 200,
-		     big = 60000;
+	const size_t attr_size = sizeof(struct perf_event_attr) + 16, n = 3000;
+	const int big = 60000;
 	struct perfdata_header file = {.magic = PERFDATA_MAGIC,
 	    .size = sizeof(file),
 	    .attr_size = attr_size,
 	    .attrs = {sizeof(file), attr_size},
-	    .data = {sizeof(file) + attr_size, n * big}};
+	    .data = {sizeof(file) + attr_size, n * (size_t)big}};
 	const struct perf_event_attr attr = {
 	    .size = sizeof(attr), .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME};
 	const struct perf_event_header header = {
 	    .type = PERF_RECORD_SAMPLE, .size = (uint16_t)big};
+	const off_t end = (off_t)(file.data.offset + file.data.size);
+	struct perfdata perfdata;
+	struct seen seen = {0};
 	int fd = memfd_create("recording", 0);
 
 	ck_assert_int_eq(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
 	ck_assert_int_eq(pwrite(fd, &attr, sizeof(attr), sizeof(file)), sizeof(attr));
 	for (uint64_t i = 0; i < n; i++) {
-		const uint64_t words[] = {0x1000, i < n - 10 ? 100 + i : i};
-		off_t at = (off_t)(file.data.offset + i * big);
+		const uint64_t words[] = {0x1000, 1 + i % (n / 2) * 2 + i / (n / 2)};
+		off_t at = (off_t)(file.data.offset + i * (size_t)big);
 
 		ck_assert_int_eq(pwrite(fd, &header, sizeof(header), at), sizeof(header));
 		ck_assert_int_eq(pwrite(fd, words, sizeof(words), at + 8), sizeof(words));
 	}
-	ck_assert_int_eq(ftruncate(fd, (off_t)(file.data.offset + file.data.size)), 0);
-	for (int sort = 0; sort < 2; sort++) {
-		struct perfdata perfdata;
-		struct seen seen = {0};
-
-		ck_assert_msg(perfdata_open(&perfdata, fd, &err), "%s", err.text);
-		ck_assert(perfdata_each(&perfdata, sort, see, &seen, &err) == sort);
-		ck_assert(perfdata.disordered == !sort && err.kind == ERR_NONE);
-		ck_assert_uint_eq(seen.n, sort ? n : n - 10);
-		perfdata_free(&perfdata);
-	}
+	ck_assert_int_eq(ftruncate(fd, end), 0);
+	ck_assert_msg(perfdata_open(&perfdata, fd, &err), "%s", err.text);
+	ck_assert_msg(perfdata_each(&perfdata, see, &seen, &err), "%s", err.text);
+	ck_assert(seen.n == n && seen.last == n);
+	profile_survive_truncation();
+	ck_assert_int_eq(ftruncate(fd, end / 2 + big / 2), 0);
+	ck_assert(!perfdata_each(&perfdata, see, &seen, &err) &&
+		  err.kind == ERR_MALFORMED && profile_lost);
+	perfdata_free(&perfdata);
 	close(fd);
 }
