@@ -167,6 +167,27 @@ static bool naming_address(
 	       !(profile->modules[frame->module].flags & PROFILE_MODULE_OFFSETS);
 }
 
+/*
+ * The address to ask the table for. A recorder that knew no name has written where the function starts, as naming_unknown does, and a
+ * debug file can name it; of a file that is gone nobody knows the frame's own address. false: there is nothing to ask.
+ */
+static bool naming_asks(
+    const struct profile *profile, const struct profile_frame *frame, uint64_t *address)
+{
+	const char *start = frame->name ? strrchr(frame->name, '+') : NULL;
+	char *end;
+
+	if (!frame->name)
+		return naming_address(profile, frame, address);
+	if (frame->kind != PROFILE_FRAME_FILE || !start ||
+	    strncmp(start, "+0x", 3) != 0 ||
+	    strncmp(frame->name, naming_base(profile->modules[frame->module].path),
+		(size_t)(start - frame->name)) != 0)
+		return false;
+	*address = strtoull(start + 3, &end, 16);
+	return *end == '\0';
+}
+
 /* Names the function that has the code of a frame. other: its name where no table has one, or NULL. */
 static bool naming_function(struct naming_work *work, const struct profile_frame *frame,
     const char *other, uint32_t *named, struct err *err)
@@ -179,9 +200,9 @@ static bool naming_function(struct naming_work *work, const struct profile_frame
 	const char *name;
 	uint64_t address;
 
-	if (!frame->name && naming_address(work->profile, frame, &address)) {
+	if (naming_asks(work->profile, frame, &address)) {
 		symbol = symbols_find(&table->symbols, address);
-		if (!symbol && file) {
+		if (!symbol && file && !frame->name) {
 			if (!table_read_starts(table, err))
 				return false;
 			start = symbols_find(&table->starts, address);
@@ -198,7 +219,7 @@ static bool naming_function(struct naming_work *work, const struct profile_frame
 		*named = *known - 1;
 		return true;
 	}
-	name = frame->name ? frame->name : symbol ? symbol->name : NULL;
+	name = symbol ? symbol->name : frame->name;
 	if (name && file)
 		function.name = naming_symbol(work, name);
 	else if (name || other)
@@ -327,8 +348,11 @@ static bool naming_is_here(const struct profile *profile)
 /* True if a name of the group is missing: reading a table for nothing would take long. */
 static bool naming_is_wanted(const struct naming_work *work)
 {
+	uint64_t address;
+
 	for (size_t i = 0; i < work->n; i++)
-		if (!work->profile->frames[work->order[i].frame].name)
+		if (naming_asks(work->profile,
+			&work->profile->frames[work->order[i].frame], &address))
 			return work->n_symbols < NAMING_MAX_SYMBOLS;
 	return false;
 }

@@ -54,8 +54,9 @@ struct naming {
 
 /*
  * Names all frames, by the symbols of their files as these are now. A file with another
- * build-id is not used. A name that the recording has already stays. What cannot be read
- * gives no names and no error. ERR_NOMEM; ERR_LIMIT at 2^32 - 1 functions or places.
+ * build-id is not used. A name that the recording has already stays, but for one that is a
+ * start, which a debug file of this build-id can name. What cannot be read gives no names
+ * and no error. ERR_NOMEM; ERR_LIMIT at 2^32 - 1 functions or places.
  */
 ATTR_MUST_CHECK bool naming_run(const struct profile *profile,
     const struct naming_options *options, struct naming *naming, struct err *err);

@@ -72,6 +72,18 @@ def names(symbols, build_id):
     ):
         got = folded(FOLD, stacks(symbols, path, given).write(WRITER, "names.rec"), *options)
         check(got == wanted, what, got)
+    # The recorder names functions of a container's stripped file so.
+    for what, base, options, wanted in (
+        ("starts in a file that is gone, which a debug file names", "gone", ["--debug-dir=debug"], "prog;main;shop::cart::total(int)"),
+        ("starts in a file that is gone", "gone", [], f"prog;gone+{symbols['main']:#x};gone+{symbols[TOTAL]:#x}"),
+        ("no starts in another file", "other", ["--debug-dir=debug"], f"prog;other+{symbols['main']:#x};other+{symbols[TOTAL]:#x}"),
+    ):
+        rec = Recording()
+        gone = rec.module("/gone", build_id)
+        rec.sample(rec.thread(7, 7, "prog"), [rec.frame(FILE, at, gone, name=f"{base}+{symbols[name]:#x}")
+                                              for at, name in enumerate(("main", TOTAL), 1)])
+        got = folded(FOLD, rec.write(WRITER, "names.rec"), *options)
+        check(got == {wanted: 1}, what, got)
 
 
 def entries_of_plts(symbols, build_id):
