@@ -121,10 +121,27 @@ void *recorder_walk(void *context)
 	return NULL;
 }
 
-static void walk_print_ends(const struct profile_ends *ends)
+/* True if time a is less than nine tenths of time b by more than the chance of its samples. */
+static bool walk_is_less(const struct recorder *recorder, double a, double b)
 {
+	double less = 0.9 * b - a;
+
+	return less > 0 && less * less > 4 * b / recorder->args->frequency;
+}
+
+/* How many samples there are, and why their stacks end. */
+static void walk_print_samples(const struct recorder *recorder)
+{
+	const struct profile_ends *ends = &recorder->unwinder.ends;
+	const uint64_t n = recorder->unwinder.n_samples;
 	const char *before = "; ended early: ";
 
+	fprintf(stderr, "%llu samples", (unsigned long long)n);
+	if (!recorder->args->raw && n > 0)
+		fprintf(stderr, ", %llu reach the outermost frame (%.2f %%)",
+		    (unsigned long long)(ends->n[PROFILE_OUTERMOST] +
+					 ends->n[PROFILE_NO_STACK]),
+		    profile_ends_share(ends, profile_why_complete));
 	if (ends->n[PROFILE_GUESSED])
 		fprintf(stderr, ", %llu more (%.2f %%) with frames by frame pointers",
 		    (unsigned long long)ends->n[PROFILE_GUESSED],
@@ -137,14 +154,12 @@ static void walk_print_ends(const struct profile_ends *ends)
 		before = ", ";
 	}
 	fputs(profile_ends_advice(ends), stderr);
-}
-
-/* True if time a is less than nine tenths of time b by more than the chance of its samples. */
-static bool walk_is_less(const struct recorder *recorder, double a, double b)
-{
-	double less = 0.9 * b - a;
-
-	return less > 0 && less * less > 4 * b / recorder->args->frequency;
+	if (n == 0 && recorder->args->n_pids &&
+	    !walk_is_less(recorder, 0, (double)recorder->used / 1e9))
+		fputs(", because the processes did not run; those that they had started "
+		      "before are recorded if you name them, too, or with -a",
+		    stderr);
+	fputs("; ", stderr);
 }
 
 /* Processes of a command that may have no samples, and whose time is not known: they have ended, or still run. */
@@ -207,21 +222,12 @@ void recorder_summary(const struct recorder *recorder, const char *name)
 {
 	const struct unwinder *unwinder = &recorder->unwinder;
 	uint64_t forgotten = unwinder->spaces.n_forgotten + unwinder->n_refused;
-	const uint64_t *n = unwinder->ends.n;
 
-	fprintf(stderr, "eh2sframe-record: %s: %llu samples", name,
-	    (unsigned long long)unwinder->n_samples);
-	if (!recorder->args->raw && unwinder->n_samples > 0)
-		fprintf(stderr, ", %llu reach the outermost frame (%.2f %%)",
-		    (unsigned long long)(n[PROFILE_OUTERMOST] + n[PROFILE_NO_STACK]),
-		    profile_ends_share(&unwinder->ends, profile_why_complete));
-	walk_print_ends(&unwinder->ends);
-	if (unwinder->n_samples == 0 && recorder->args->n_pids &&
-	    !walk_is_less(recorder, 0, (double)recorder->used / 1e9))
-		fputs(", because the processes did not run; those that they had started "
-		      "before are recorded if you name them, too, or with -a",
-		    stderr);
-	fprintf(stderr, "; %llu lost", (unsigned long long)unwinder->n_lost);
+	fprintf(stderr, "eh2sframe-record: %s: ", name);
+	/* The line before says this of a picture's samples. */
+	if (!recorder->args->is_picture || unwinder->n_samples == 0)
+		walk_print_samples(recorder);
+	fprintf(stderr, "%llu lost", (unsigned long long)unwinder->n_lost);
 	walk_print_time(recorder);
 	if (!recorder->args->raw)
 		fprintf(stderr, "; %zu files converted in %.3f s", unwinder->rows.n,
@@ -239,5 +245,5 @@ void recorder_summary(const struct recorder *recorder, const char *name)
 		    "many or took too long",
 		    (unsigned long long)recorder->names.n_left_out);
 	if (!recorder->perf.kernel && !recorder->args->user)
-		fputs("; frames of the kernel are not permitted", stderr);
+		fputs("; frames of the kernel are not permitted: record as root", stderr);
 }
