@@ -203,7 +203,8 @@ static void walk_print_time(const struct recorder *recorder)
 		    stderr);
 	else
 		fprintf(stderr,
-		    " (short threads and processes have none: run it as root%s)",
+		    " (short threads and processes, and programs behind sudo, have none: "
+		    "run it as root%s)",
 		    args->frequency < 4999 ? ", or give -F 4999" : "");
 }
 

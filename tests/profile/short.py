@@ -72,7 +72,7 @@ if os.geteuid() == 0 and shutil.which("setpriv") and tap.run(*user, record, "-o"
     os.unlink("times")
     os.unlink("rec")
     have, used, said, found = recorded(99, [short, "threads", "800", "5"], user)
-    tap.check(have < 0.5 * used and "short threads and processes have none: run it as root, or give -F 4999" in said[2], "another user is told of what is missing",
+    tap.check(have < 0.5 * used and "short threads and processes, and programs behind sudo, have none: run it as root, or give -F 4999" in said[2], "another user is told of what is missing",
               f"{have} {used} {said}")
     # Its parent waits for it, so that nothing is left to ask.
     with subprocess.Popen([*user, "sh", "-c", '"$0" threads 800 5 & echo $!; wait', short], stdout=subprocess.PIPE, text=True) as running:
