@@ -165,8 +165,8 @@ static bool perf_refused(struct perf *perf, pid_t tid, struct err *err)
 	if (perf->denied)
 		return err_set(err, ERR_IO,
 		    "perf_event_open is not permitted here: the process is another "
-		    "user's, or a container refuses the call; give this program "
-		    "CAP_PERFMON");
+		    "user's, or a container refuses the call; record as root, or give "
+		    "this program CAP_PERFMON");
 	if (errno == ENOENT || errno == EOPNOTSUPP)
 		return err_set(err, ERR_IO,
 		    "this machine has no event %s; use -e cpu-clock",
