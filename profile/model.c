@@ -64,7 +64,8 @@ const char *profile_ends_advice(const struct profile_ends *ends)
 {
 	static const char *const ADVICE[PROFILE_N_WHYS] = {
 	    [PROFILE_NO_MODULE] = "; code made at run time needs frame pointers (Java: "
-				  "-XX:+PreserveFramePointer) and no --no-guess",
+				  "-XX:+PreserveFramePointer) and no --no-guess; "
+				  "-a needs the PID namespace of the host",
 	    [PROFILE_NO_ROW] = "; code without CFI needs -fasynchronous-unwind-tables, "
 			       "or -fno-omit-frame-pointer and no --no-guess",
 	    [PROFILE_CUT_OFF] = "; a stack larger than its copy needs a larger "
