@@ -2,6 +2,7 @@
 /* A program that prints its stack when it crashes. The walker allocates nothing and takes no lock, so a handler may
  * use it. */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,42 @@ static void put_address(uintptr_t address)
 	put(text);
 }
 
+/* A call of a wrong pointer has left a return address, although no file has the code. A call has just written to this SP, so it can be read. */
+static void to_caller(struct eh2sframe_walk_frame *frame)
+{
+	const bool pushed = !(frame->flags & EH2SFRAME_WALK_FRAME_RA);
+	const uint64_t *top = (const uint64_t *)(uintptr_t)frame->sp;
+
+	frame->pc = pushed ? *top : frame->ra;
+	frame->sp += pushed ? sizeof(*top) : 0;
+	frame->flags = 0;
+}
+
+/* eh2sframe_walk_backtrace would end where no file has the code. */
+static size_t walk(
+    const void *context, uintptr_t *pcs, size_t max, enum eh2sframe_walk_why *why)
+{
+	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
+	struct eh2sframe_walk_frame frame;
+	size_t n = 0;
+
+	eh2sframe_walk_begin(&frame, context, registers);
+	do {
+		pcs[n++] = (uintptr_t)frame.pc;
+		*why = eh2sframe_walk_next(&frame);
+		if (n == 1 && *why == EH2SFRAME_WALK_WHY_NO_MODULE) {
+			to_caller(&frame);
+			*why = EH2SFRAME_WALK_WHY_GOES_ON;
+		}
+	} while (*why == EH2SFRAME_WALK_WHY_GOES_ON && n < max);
+	return n;
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
 	enum eh2sframe_walk_why why;
 	uintptr_t pcs[64];
-	size_t n = eh2sframe_walk_backtrace(context, pcs, 64, &why);
+	size_t n = walk(context, pcs, 64, &why);
 
 	(void)number;
 	put("crash: access to ");
@@ -48,20 +80,25 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	_exit(1);
 }
 
+/* Says whether to call the null pointer or to read there. */
+static bool calls;
+
 static int compare(const void *a, const void *b)
 {
+	int (*volatile nothing)(void) = NULL;
 	const volatile int *nowhere = NULL;
 
-	return *(const int *)a - *(const int *)b + *nowhere;
+	return *(const int *)a - *(const int *)b + (calls ? nothing() : *nowhere);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof(handler_stack)};
 	struct sigaction action = {
 	    .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	int numbers[] = {3, 1, 2};
 
+	calls = argc > 1 && strcmp(argv[1], "call") == 0;
 	if (!eh2sframe_walk_init(memory, sizeof(memory), NULL) ||
 	    sigaltstack(&stack, NULL) != 0 || sigaction(SIGSEGV, &action, NULL) != 0)
 		return 2;
