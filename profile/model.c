@@ -134,86 +134,70 @@ void profile_free(struct profile *profile)
 	memset(profile, 0, sizeof(*profile));
 }
 
-/* Makes room for one element more in the list of one kind, and for n_slots slots. */
-#define MODEL_RESERVE(profile, kind, n_slots, err)                                       \
-	((profile)->n_##kind##s >= UINT32_MAX - 1                                        \
-		? err_set(err, ERR_LIMIT,                                                \
-		      "more than 4294967294 frames, stacks or samples; "                 \
-		      "record for a shorter time")                                       \
-	    : !vec_reserve(&(profile)->kind##s, &(profile)->cap_##kind##s,               \
-		  (profile)->n_##kind##s + 1) ||                                         \
-		    !slots_reserve(&(profile)->kind##_slots, n_slots)                    \
-		? err_set_nomem(err)                                                     \
-		: true)
-
-static uint32_t model_hash(const struct profile *profile, const void *bytes, size_t size)
+static bool model_limit(struct err *err)
 {
-	return hash_fold_by(profile->key, hash_bytes_by(profile->key, bytes, size));
+	return err_set(err, ERR_LIMIT,
+	    "more than 4294967294 frames, stacks, functions or samples; record for a "
+	    "shorter time");
+}
+
+bool profile_add(const struct profile_list *list, const void *element, uint32_t *index,
+    struct err *err)
+{
+	uint8_t *elements;
+	struct slot *slot;
+	char *text, *other;
+	uint64_t key[2] = {0, hash_bytes(element, list->text)};
+	uint32_t hash;
+
+	memcpy(&text, (const uint8_t *)element + list->text, sizeof(text));
+	if (text)
+		key[0] = hash_bytes((const uint8_t *)text, strlen(text));
+	hash = hash_fold(hash_bytes((const uint8_t *)key, sizeof(key)));
+	if (*list->n >= UINT32_MAX - 1)
+		return model_limit(err);
+	if (!vec_reserve_bytes(list->elements, list->cap, *list->n + 1, list->size) ||
+	    !slots_reserve(list->slots, *list->n + 1))
+		return err_set_nomem(err);
+	memcpy(&elements, list->elements, sizeof(elements));
+	for (slot = slots_first(list->slots, hash); slot->number;
+	     slot = slots_next(list->slots, slot)) {
+		const uint8_t *old = elements + list->size * (slot->number - 1);
+
+		memcpy(&other, old + list->text, sizeof(other));
+		*index = slot->number - 1;
+		if (slot->hash == hash && memcmp(old, element, list->text) == 0 &&
+		    (text && other ? strcmp(text, other) == 0 : text == other))
+			return true;
+	}
+	if (text && !(text = strdup(text)))
+		return err_set_nomem(err);
+	*index = (uint32_t)*list->n;
+	elements += list->size * (*list->n)++;
+	memcpy(elements, element, list->size);
+	memcpy(elements + list->text, &text, sizeof(text));
+	*slot = (struct slot){.hash = hash, .number = *index + 1};
+	return true;
 }
 
 bool profile_add_module(struct profile *profile, const struct profile_module *module,
     uint32_t *index, struct err *err)
 {
-	const uint64_t key[3] = {
-	    hash_bytes((const uint8_t *)module->path, strlen(module->path)),
-	    hash_bytes(module->build_id, module->build_id_size), module->flags};
-	uint32_t hash = model_hash(profile, key, sizeof(key));
-	struct profile_module *added;
-	struct slot *slot;
-
-	if (!MODEL_RESERVE(profile, module, profile->n_modules + 1, err))
-		return false;
-	for (slot = slots_first(&profile->module_slots, hash); slot->number;
-	     slot = slots_next(&profile->module_slots, slot)) {
-		const struct profile_module *old = &profile->modules[slot->number - 1];
-
-		*index = slot->number - 1;
-		if (slot->hash == hash && old->build_id_size == module->build_id_size &&
-		    old->flags == module->flags &&
-		    memcmp(old->build_id, module->build_id, old->build_id_size) == 0 &&
-		    strcmp(old->path, module->path) == 0)
-			return true;
-	}
-	added = &profile->modules[profile->n_modules];
-	*added = *module;
-	added->path = NULL;
-	if (!profile_set_text(&added->path, module->path, err))
-		return false;
-	*index = (uint32_t)profile->n_modules++;
-	*slot = (struct slot){.hash = hash, .number = *index + 1};
-	return true;
+	return profile_add(PROFILE_LIST(profile, module, path), module, index, err);
 }
 
 bool profile_add_frame(struct profile *profile, const struct profile_frame *frame,
     uint32_t *index, struct err *err)
 {
-	struct profile_frame *added;
-	struct slot *slot;
-	uint64_t key[3] = {frame->address, (uint64_t)frame->module << 32 | frame->pid,
-	    (uint64_t)frame->flags << 8 | frame->kind};
-	uint32_t hash = model_hash(profile, key, sizeof(key));
+	return profile_add(PROFILE_LIST(profile, frame, name), frame, index, err);
+}
 
-	if (!MODEL_RESERVE(profile, frame, profile->n_frames + 1, err))
-		return false;
-	for (slot = slots_first(&profile->frame_slots, hash); slot->number;
-	     slot = slots_next(&profile->frame_slots, slot)) {
-		const struct profile_frame *old = &profile->frames[slot->number - 1];
+bool profile_add_thread(struct profile *profile, uint32_t pid, uint32_t tid,
+    const char *comm, uint32_t *index, struct err *err)
+{
+	const struct profile_thread thread = {pid, tid, (char *)(uintptr_t)comm};
 
-		if (slot->hash != hash || old->address != frame->address ||
-		    old->module != frame->module || old->pid != frame->pid ||
-		    old->kind != frame->kind || old->flags != frame->flags)
-			continue;
-		*index = slot->number - 1;
-		return true;
-	}
-	added = &profile->frames[profile->n_frames];
-	*added = *frame;
-	added->name = NULL;
-	if (frame->name && !profile_set_text(&added->name, frame->name, err))
-		return false;
-	*index = (uint32_t)profile->n_frames++;
-	*slot = (struct slot){.hash = hash, .number = *index + 1};
-	return true;
+	return profile_add(PROFILE_LIST(profile, thread, comm), &thread, index, err);
 }
 
 bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
@@ -223,14 +207,18 @@ bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
 	struct slot *slot;
 	uint32_t hash;
 
-	if (!MODEL_RESERVE(profile, stack, profile->n_further_stacks + 1, err))
-		return false;
+	if (profile->n_stacks >= UINT32_MAX - 1)
+		return model_limit(err);
+	if (!vec_reserve(&profile->stacks, &profile->cap_stacks, profile->n_stacks + 1) ||
+	    !slots_reserve(&profile->stack_slots, profile->n_further_stacks + 1))
+		return err_set_nomem(err);
 	*index = profile->stacks[caller].callee;
 	if (*index && profile->stacks[*index].frame == frame)
 		return true;
 	/* Most stacks have one callee. They need no slot, whose memory would have to be fetched. */
 	if (*index) {
-		hash = model_hash(profile, key, sizeof(key));
+		hash = hash_fold_by(profile->key,
+		    hash_bytes_by(profile->key, (const uint8_t *)key, sizeof(key)));
 		for (slot = slots_first(&profile->stack_slots, hash); slot->number;
 		     slot = slots_next(&profile->stack_slots, slot)) {
 			const struct profile_stack *old;
@@ -249,35 +237,6 @@ bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
 	*index = (uint32_t)profile->n_stacks++;
 	profile->stacks[*index] =
 	    (struct profile_stack){.caller = caller, .frame = frame};
-	return true;
-}
-
-bool profile_add_thread(struct profile *profile, uint32_t pid, uint32_t tid,
-    const char *comm, uint32_t *index, struct err *err)
-{
-	const uint64_t key[2] = {
-	    (uint64_t)pid << 32 | tid, hash_bytes((const uint8_t *)comm, strlen(comm))};
-	uint32_t hash = model_hash(profile, key, sizeof(key));
-	struct profile_thread *added;
-	struct slot *slot;
-
-	if (!MODEL_RESERVE(profile, thread, profile->n_threads + 1, err))
-		return false;
-	for (slot = slots_first(&profile->thread_slots, hash); slot->number;
-	     slot = slots_next(&profile->thread_slots, slot)) {
-		const struct profile_thread *old = &profile->threads[slot->number - 1];
-
-		if (old->pid != pid || old->tid != tid || strcmp(old->comm, comm) != 0)
-			continue;
-		*index = slot->number - 1;
-		return true;
-	}
-	added = &profile->threads[profile->n_threads];
-	*added = (struct profile_thread){.pid = pid, .tid = tid};
-	if (!profile_set_text(&added->comm, comm, err))
-		return false;
-	*index = (uint32_t)profile->n_threads++;
-	*slot = (struct slot){.hash = hash, .number = *index + 1};
 	return true;
 }
 

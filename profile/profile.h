@@ -70,11 +70,11 @@ enum profile_module_flags {
 
 /* A mapped file, the vDSO, the kernel or a module of it. */
 struct profile_module {
+	uint8_t build_id[PROFILE_BUILD_ID_MAX]; /* zeros behind its size */
+	uint32_t build_id_size;			/* 0: it has none */
+	uint32_t flags;				/* enum profile_module_flags */
 	/* Named by the kernel: "/usr/bin/ls", "/tmp/a (deleted)", "[vdso]". */
 	char *path;
-	uint8_t build_id[PROFILE_BUILD_ID_MAX];
-	uint32_t build_id_size; /* 0: it has none */
-	uint32_t flags;		/* enum profile_module_flags */
 	/* Bytes of the ELF file where no file has them: the vDSO. Borrowed; or NULL. */
 	const uint8_t *image;
 	size_t image_size;
@@ -98,10 +98,9 @@ struct profile_frame {
 	uint64_t address;
 	uint32_t module; /* index: FILE and KERNEL; else 0 */
 	uint32_t pid;	 /* JIT and UNKNOWN; else 0 */
-	uint8_t kind;	 /* enum profile_frame_kind */
-	uint8_t flags;	 /* enum profile_frame_flags */
-	/* KERNEL and JIT: the symbol, or NULL; not part of what makes it equal. */
-	char *name;
+	uint32_t kind;	 /* enum profile_frame_kind */
+	uint32_t flags;	 /* enum profile_frame_flags */
+	char *name;	 /* KERNEL and JIT: the symbol, or NULL */
 };
 
 /*
@@ -163,8 +162,27 @@ struct profile {
 	size_t cap_modules, cap_frames, cap_stacks, cap_threads, cap_samples;
 	struct slots module_slots, frame_slots, stack_slots, thread_slots;
 	size_t n_further_stacks; /* in stack_slots: all but the first of each caller */
-	struct hash_key key;	 /* of all slots */
+	struct hash_key key;	 /* of stack_slots */
 };
+
+/* A list in which equal elements are one: a key, and behind it the address of a text of its own, or NULL, are what tells them apart. */
+struct profile_list {
+	void *elements; /* the address of the owner's pointer to them */
+	size_t *n, *cap;
+	struct slots *slots;
+	size_t size, text; /* bytes of an element, and where that address is */
+};
+/* The list of an owner that has these members: names, n_names, cap_names, name_slots. */
+#define PROFILE_LIST(owner, name, text)                                                  \
+	&(const struct profile_list)                                                     \
+	{                                                                                \
+		&(owner)->name##s, &(owner)->n_##name##s, &(owner)->cap_##name##s,       \
+		    &(owner)->name##_slots, sizeof(*(owner)->name##s),                   \
+		    offsetof(__typeof__(*(owner)->name##s), text)                        \
+	}
+/* Adds an element with a copy of its text, or finds an equal one, and gives its index. ERR_NOMEM; ERR_LIMIT at 2^32 - 1. */
+ATTR_MUST_CHECK bool profile_add(const struct profile_list *list, const void *element,
+    uint32_t *index, struct err *err);
 
 ATTR_MUST_CHECK bool profile_init(struct profile *profile, struct err *err);
 void profile_free(struct profile *profile); /* accepts a zeroed one */

@@ -116,7 +116,7 @@ static void firefox_tables(const struct firefox *fx)
 	const size_t placed = naming->n_places, n_frames = placed + PROFILE_N_WHYS;
 	const size_t named = naming->n_functions, n = named + PROFILE_N_WHYS;
 	const size_t n_modules = fx->profile->n_modules;
-	const size_t n_sources = naming->n_files - (naming->n_files > 0);
+	const size_t n_sources = naming->n_files - 1;
 	FILE *out = fx->out;
 
 	fprintf(out, "},\n\"frameTable\":{\"length\":%zu", n_frames);
@@ -191,7 +191,7 @@ static void firefox_strings(const struct firefox *fx)
 	}
 	for (size_t i = 1; i < naming->n_files; i++) {
 		fputs(",\n", out);
-		json_text_write(naming->files[i], out);
+		json_text_write(naming->files[i].path, out);
 	}
 	fputs("]}", out);
 }

@@ -67,47 +67,16 @@ struct naming_work {
 	size_t at;		    /* the next one */
 };
 
-static uint32_t naming_hash(const char *text)
-{
-	return hash_fold(hash_bytes((const uint8_t *)text, strlen(text)));
-}
-
 /* The index of an equal function, or of a new one. Takes the name over. */
 static bool naming_add(struct naming *naming, struct naming_function *function,
     uint32_t *index, struct err *err)
 {
-	uint32_t hash;
-	struct slot *slot;
+	bool ok = function->name ? profile_add(PROFILE_LIST(naming, function, name),
+				       function, index, err)
+				 : err_set_nomem(err);
 
-	if (!function->name ||
-	    !vec_reserve(
-		&naming->functions, &naming->cap_functions, naming->n_functions + 1) ||
-	    !slots_reserve(&naming->slots, naming->n_functions + 1)) {
-		free(function->name);
-		return err_set_nomem(err);
-	}
-	if (naming->n_functions >= UINT32_MAX - 1) {
-		free(function->name);
-		return err_set(err, ERR_LIMIT, "more than 4294967294 functions");
-	}
-	/* Odd, so each module has a hash of its own. */
-	hash = naming_hash(function->name) ^
-	       (function->module << 2 | function->kind) * UINT32_C(0x9e3779b1);
-	for (slot = slots_first(&naming->slots, hash); slot->number;
-	     slot = slots_next(&naming->slots, slot)) {
-		const struct naming_function *old = &naming->functions[slot->number - 1];
-
-		if (slot->hash != hash || old->module != function->module ||
-		    old->kind != function->kind || strcmp(old->name, function->name) != 0)
-			continue;
-		*index = slot->number - 1;
-		free(function->name);
-		return true;
-	}
-	*index = (uint32_t)naming->n_functions;
-	naming->functions[naming->n_functions++] = *function;
-	*slot = (struct slot){hash, (uint32_t)naming->n_functions};
-	return true;
+	free(function->name);
+	return ok;
 }
 
 /* A readable name without control characters; NULL when memory runs out. */
@@ -237,27 +206,13 @@ static bool naming_function(struct naming_work *work, const struct profile_frame
 static bool naming_file(
     struct naming *naming, const char *path, uint32_t *index, struct err *err)
 {
-	uint32_t hash = naming_hash(path);
-	struct slot *slot;
+	const struct naming_file file = {plain_dup(path)};
+	bool ok = file.path
+		      ? profile_add(PROFILE_LIST(naming, file, path), &file, index, err)
+		      : err_set_nomem(err);
 
-	if (!vec_reserve(&naming->files, &naming->cap_files, naming->n_files + 2) ||
-	    !slots_reserve(&naming->file_slots, naming->n_files + 2))
-		return err_set_nomem(err);
-	if (!naming->n_files)
-		naming->files[naming->n_files++] = NULL;
-	for (slot = slots_first(&naming->file_slots, hash); slot->number;
-	     slot = slots_next(&naming->file_slots, slot))
-		if (slot->hash == hash &&
-		    strcmp(naming->files[slot->number], path) == 0) {
-			*index = slot->number;
-			return true;
-		}
-	naming->files[naming->n_files] = plain_dup(path);
-	if (!naming->files[naming->n_files])
-		return err_set_nomem(err);
-	*index = (uint32_t)naming->n_files++;
-	*slot = (struct slot){hash, *index};
-	return true;
+	free(file.path);
+	return ok;
 }
 
 /* perf, too, tells functions that are inlined from others by this word. at: where the name begins in the text. */
@@ -446,10 +401,13 @@ bool naming_run(const struct profile *profile, const struct naming_options *opti
 	    .options = options,
 	    .naming = naming,
 	    .here = naming_is_here(profile)};
+	uint32_t none;
 	bool ok;
 
 	naming->of_frame = calloc(n + 1, sizeof(*naming->of_frame));
 	ok = (order && naming->of_frame) || err_set_nomem(err);
+	ok = ok && profile_add(PROFILE_LIST(naming, file, path),
+		       &(const struct naming_file){0}, &none, err);
 	for (size_t i = 0; ok && i < n; i++)
 		order[i] = (struct naming_order){naming_group(&profile->frames[i]), i};
 	if (ok)
@@ -468,12 +426,12 @@ void naming_free(struct naming *naming)
 	for (size_t i = 0; i < naming->n_functions; i++)
 		free(naming->functions[i].name);
 	for (size_t i = 0; i < naming->n_files; i++)
-		free(naming->files[i]);
+		free(naming->files[i].path);
 	free(naming->functions);
 	free(naming->places);
 	free(naming->files);
 	free(naming->of_frame);
-	free(naming->slots.list);
+	free(naming->function_slots.list);
 	free(naming->file_slots.list);
 	*naming = (struct naming){0};
 }

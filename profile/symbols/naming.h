@@ -21,10 +21,15 @@ struct naming_options {
 
 /* A function, which frames share. */
 struct naming_function {
+	uint32_t module; /* index: FILE and KERNEL; else 0 */
+	uint32_t kind;	 /* enum profile_frame_kind */
 	/* Has no control characters: "main", "std::sort (inlined)", "libz.so.1+0x1a40", "[unknown]". */
 	char *name;
-	uint32_t module; /* index: FILE and KERNEL; else 0 */
-	uint8_t kind;	 /* enum profile_frame_kind */
+};
+
+/* A source. */
+struct naming_file {
+	char *path; /* without control characters */
 };
 
 /* A function that a frame is in, and where in it. */
@@ -45,11 +50,10 @@ struct naming {
 	size_t n_functions, cap_functions;
 	struct naming_place *places;
 	size_t n_places, cap_places;
-	char **files; /* paths of sources; 0 is none */
+	struct naming_file *files; /* 0 is none */
 	size_t n_files, cap_files;
-	struct slots file_slots;
 	struct naming_chain *of_frame; /* of each frame of the profile */
-	struct slots slots;
+	struct slots function_slots, file_slots;
 };
 
 /*
