@@ -84,7 +84,11 @@ enum profile_frame_kind {
 	PROFILE_FRAME_FILE = 0,	  /* address in module, before relocation */
 	PROFILE_FRAME_KERNEL = 1, /* address in the kernel; name when it was readable */
 	PROFILE_FRAME_JIT = 2, /* address in process pid, name from /tmp/perf-PID.map */
-	PROFILE_FRAME_UNKNOWN = 3, /* address in process pid, in no file */
+	/* Without an address. Stands for callers that were not found; its name says why. */
+	PROFILE_FRAME_MARK = 3,
+	/* Without an address. Every stack begins with the name of its thread. */
+	PROFILE_FRAME_THREAD = 4,
+	PROFILE_FRAME_UNKNOWN = 5, /* address in process pid, in no file */
 };
 
 enum profile_frame_flags {
@@ -100,12 +104,12 @@ struct profile_frame {
 	uint32_t pid;	 /* JIT and UNKNOWN; else 0 */
 	uint32_t kind;	 /* enum profile_frame_kind */
 	uint32_t flags;	 /* enum profile_frame_flags */
-	char *name;	 /* KERNEL and JIT: the symbol, or NULL */
+	char *name;	 /* KERNEL and JIT: the symbol, or NULL; MARK; THREAD */
 };
 
 /*
  * A stack is its first frame and the stack that called it, so stacks share their ends. Stack 0
- * is empty. caller is below the stack's own index. Frames of the kernel come first.
+ * is empty. caller is below the stack's own index. Frames of the kernel come first, then those of the program, a MARK, and a THREAD.
  */
 struct profile_stack {
 	uint32_t caller; /* index of a stack; 0: this frame is the outermost one found */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The processed format of the Firefox Profiler, version 61. Each place of a frame is a row of frameTable, and a stack has a row
- * of stackTable for each place of its frame. Stacks without their outermost frame have rows of their own, below a frame that
- * says why. These frames and their functions come last.
+ * of stackTable for each place of its frame. The names of threads are no frames there.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,26 +18,12 @@ struct firefox {
 	uint32_t *frames;  /* of each place */
 	uint32_t *sources; /* of each function, as naming.files */
 	size_t n_stacks;   /* rows */
-	/* For each way in which stacks end: 1 + the last row of each stack, or 0. That of stack 0 says why. */
-	uint32_t *ends[PROFILE_N_WHYS];
-	/* 1 + an index, or 0: the last name of the main thread of each process, the first sample of each thread, and the
-	 * next sample of each one's. */
-	uint32_t *mains, *first, *next;
+	/* 1 + an index, or 0: the last row of each stack, the last name of the main thread of each process, the first sample of each
+	 * thread, and the next sample of each one's. */
+	uint32_t *rows, *mains, *first, *next;
 	bool weighted;
 	FILE *out;
 };
-
-/* Gives rows to the stacks that end so. */
-static void firefox_stack_rows(struct firefox *fx, uint32_t *ends, bool marked)
-{
-	const struct profile_stack *stacks = fx->profile->stacks;
-
-	ends[0] = marked ? (uint32_t)++fx->n_stacks : 0;
-	for (size_t i = 1; i < fx->profile->n_stacks; i++) {
-		fx->n_stacks += ends[i] ? fx->naming->of_frame[stacks[i].frame].n : 0;
-		ends[i] = ends[i] ? (uint32_t)fx->n_stacks : 0;
-	}
-}
 
 static bool firefox_make(struct firefox *fx, struct err *err)
 {
@@ -61,11 +46,14 @@ static bool firefox_make(struct firefox *fx, struct err *err)
 		fx->next[i] = *first;
 		*first = (uint32_t)i + 1;
 	}
-	if (!tree_ends(profile, fx->ends, err))
-		return false;
-	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
-		if (fx->ends[why])
-			firefox_stack_rows(fx, fx->ends[why], why);
+	for (size_t i = 1; i < profile->n_stacks; i++) {
+		const uint32_t frame = profile->stacks[i].frame;
+
+		if (profile->frames[frame].kind == PROFILE_FRAME_THREAD)
+			continue;
+		fx->n_stacks += naming->of_frame[frame].n;
+		fx->rows[i] = (uint32_t)fx->n_stacks;
+	}
 	return fx->n_stacks < UINT32_MAX ||
 	       err_set(err, ERR_LIMIT,
 		   "more than 4294967294 boxes; record for a shorter time");
@@ -107,39 +95,41 @@ static uint64_t firefox_address(const struct firefox *fx, size_t row)
 	return frame->address - !(frame->flags & PROFILE_FRAME_EXACT);
 }
 
+/* Of the kinds of frames: firefox_meta has their names. */
+static const uint8_t CATEGORIES[] = {[PROFILE_FRAME_FILE] = 1,
+    [PROFILE_FRAME_KERNEL] = 2,
+    [PROFILE_FRAME_JIT] = 1,
+    [PROFILE_FRAME_MARK] = 0,
+    [PROFILE_FRAME_THREAD] = 0,
+    [PROFILE_FRAME_UNKNOWN] = 1};
+
 /* Names stand in stringArray in the order of functions, modules and sources. */
 static void firefox_tables(const struct firefox *fx)
 {
 	const struct naming *naming = fx->naming;
 	const struct naming_place *places = naming->places;
 	const struct naming_function *functions = naming->functions;
-	const size_t placed = naming->n_places, n_frames = placed + PROFILE_N_WHYS;
-	const size_t named = naming->n_functions, n = named + PROFILE_N_WHYS;
+	const size_t n_frames = naming->n_places, n = naming->n_functions;
 	const size_t n_modules = fx->profile->n_modules;
 	const size_t n_sources = naming->n_files - 1;
 	FILE *out = fx->out;
 
 	fprintf(out, "},\n\"frameTable\":{\"length\":%zu", n_frames);
-	FIREFOX_COLUMN(out, "address", n_frames, i, "-1",
-	    i < placed ? firefox_address(fx, i) : UINT64_MAX);
+	FIREFOX_COLUMN(out, "address", n_frames, i, "-1", firefox_address(fx, i));
 	FIREFOX_COLUMN(out, "inlineDepth", n_frames, i, "",
-	    i < placed ? i - naming->of_frame[fx->frames[i]].first : 0);
+	    i - naming->of_frame[fx->frames[i]].first);
 	FIREFOX_COLUMN(out, "category", n_frames, i, "",
-	    i < placed ? 1U + (functions[places[i].function].kind == PROFILE_FRAME_KERNEL)
-		       : 0);
-	FIREFOX_COLUMN(out, "func", n_frames, i, "",
-	    i < placed ? places[i].function : named + i - placed);
+	    CATEGORIES[functions[places[i].function].kind]);
+	FIREFOX_COLUMN(out, "func", n_frames, i, "", places[i].function);
 	FIREFOX_COLUMN(out, "line", n_frames, i, "null",
-	    i < placed && places[i].line ? places[i].line : UINT64_MAX);
+	    places[i].line ? places[i].line : UINT64_MAX);
 	FIREFOX_SAME(out, n_frames, "0", "subcategory");
 	FIREFOX_SAME(out, n_frames, "null", "nativeSymbol", "innerWindowID", "column");
 	fprintf(out, "},\n\"funcTable\":{\"length\":%zu", n);
 	FIREFOX_COLUMN(out, "name", n, i, "", i);
 	FIREFOX_COLUMN(out, "resource", n, i, "-1",
-	    i < named && functions[i].kind <= PROFILE_FRAME_KERNEL ? functions[i].module
-								   : UINT64_MAX);
-	FIREFOX_COLUMN(out, "source", n, i, "null",
-	    i < named ? fx->sources[i] - UINT64_C(1) : UINT64_MAX);
+	    functions[i].kind <= PROFILE_FRAME_KERNEL ? functions[i].module : UINT64_MAX);
+	FIREFOX_COLUMN(out, "source", n, i, "null", fx->sources[i] - UINT64_C(1));
 	FIREFOX_SAME(out, n, "false", "isJS", "relevantForJS");
 	FIREFOX_SAME(out, n, "null", "lineNumber", "columnNumber");
 	fprintf(out, "},\n\"resourceTable\":{\"length\":%zu", n_modules);
@@ -156,24 +146,17 @@ static void firefox_tables(const struct firefox *fx)
 /* A column of stackTable. */
 static void firefox_stacks(const struct firefox *fx, const char *name, bool callers)
 {
-	const struct profile *profile = fx->profile;
+	const struct profile_stack *stacks = fx->profile->stacks;
 	uint32_t row = 0;
 
 	fprintf(fx->out, ",\"%s\":[", name);
-	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
-		const uint32_t *ends = fx->ends[why];
+	for (size_t i = 1; i < fx->profile->n_stacks; i++) {
+		uint64_t frame = fx->naming->of_frame[stacks[i].frame].first;
+		uint64_t caller = fx->rows[stacks[i].caller] - UINT64_C(1);
 
-		for (size_t i = 0; ends && i < profile->n_stacks; i++) {
-			const struct profile_stack *stack = &profile->stacks[i];
-			uint64_t frame = i ? fx->naming->of_frame[stack->frame].first
-					   : fx->naming->n_places + why;
-			uint64_t caller =
-			    i ? ends[stack->caller] - UINT64_C(1) : UINT64_MAX;
-
-			for (; row < ends[i]; caller = row++)
-				firefox_put(fx->out, row == 0, callers ? caller : frame++,
-				    "null");
-		}
+		for (; row < fx->rows[i]; caller = row++)
+			firefox_put(
+			    fx->out, row == 0, callers ? caller : frame++, "null");
 	}
 	fputc(']', fx->out);
 }
@@ -265,8 +248,8 @@ static void firefox_samples(const struct firefox *fx, size_t first)
 	for (size_t i = first; i; i = fx->next[i - 1]) {
 		const struct profile_sample *sample = &samples[i - 1];
 
-		firefox_put(fx->out, n++ == 0,
-		    fx->ends[tree_why(sample)][sample->stack] - UINT64_C(1), "null");
+		firefox_put(
+		    fx->out, n++ == 0, fx->rows[sample->stack] - UINT64_C(1), "null");
 	}
 	fprintf(fx->out, "],\"length\":%zu,\"time\":[", n);
 	for (size_t i = first; i; i = fx->next[i - 1])
@@ -307,7 +290,7 @@ bool output_firefox(const struct profile *profile, const struct naming *naming,
 	bool ok;
 
 	fx.mains = calloc(FIREFOX_PIDS + naming->n_places + naming->n_functions +
-			      profile->n_threads + profile->n_samples,
+			      profile->n_threads + profile->n_samples + profile->n_stacks,
 	    sizeof(*fx.mains));
 	if (!fx.mains)
 		return err_set_nomem(err);
@@ -315,6 +298,7 @@ bool output_firefox(const struct profile *profile, const struct naming *naming,
 	fx.sources = fx.frames + naming->n_places;
 	fx.first = fx.sources + naming->n_functions;
 	fx.next = fx.first + profile->n_threads;
+	fx.rows = fx.next + profile->n_samples;
 	ok = firefox_make(&fx, err);
 	if (ok) {
 		firefox_meta(&fx, version);
@@ -330,8 +314,6 @@ bool output_firefox(const struct profile *profile, const struct naming *naming,
 		firefox_strings(&fx);
 		firefox_threads(&fx);
 	}
-	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
-		free(fx.ends[why]);
 	free(fx.mains);
 	return ok;
 }

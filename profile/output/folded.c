@@ -4,47 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plain.h"
 #include "profile/output/output.h"
 #include "profile/output/stack_tree.h"
 
-struct folded {
-	const struct tree *tree;
-	const struct naming *naming;
-	/* All, by their names: a group has the number of its first one. */
-	const struct profile_thread **threads;
-	uint32_t *path; /* room for the deepest stack */
-	FILE *out;
-};
-
-const char *output_name(
-    const struct naming *naming, size_t function, char mark[OUTPUT_MARK_SIZE])
-{
-	if (function < naming->n_functions)
-		return naming->functions[function].name;
-	snprintf(mark, OUTPUT_MARK_SIZE, "[incomplete: %s]",
-	    profile_why_text((unsigned int)(function - naming->n_functions)));
-	return mark;
-}
+/* At most so many bytes stand behind the functions of a line. */
+enum { FOLDED_NUMBER = 32 };
 
 /* The size of all lines, before the first is written. */
-static bool folded_fits(const struct folded *folded, struct err *err)
+static bool folded_fits(
+    const struct tree *tree, const struct naming *naming, struct err *err)
 {
-	const struct tree *tree = folded->tree;
 	uint64_t *sizes = calloc(tree->n_nodes, sizeof(*sizes)), sum = 0;
-	char mark[OUTPUT_MARK_SIZE];
 
 	if (!sizes)
 		return err_set_nomem(err);
-	for (size_t i = 1; i < tree->n_nodes; i++) {
+	/* No sum can wrap: each number is below 2^48. */
+	for (size_t i = 1; i < tree->n_nodes && sum <= OUTPUT_MAX_SIZE; i++) {
 		const struct tree_node *node = &tree->nodes[i];
 
 		sizes[i] = sizes[node->parent] + 1 +
-			   strlen(output_name(folded->naming, node->function, mark));
+			   strlen(naming->functions[node->function].name);
+		sum += node->self ? sizes[i] + FOLDED_NUMBER : 0;
 	}
-	/* No sum can wrap: each number is below 2^48. */
-	for (size_t i = 0; i < tree->n_lines && sum <= OUTPUT_MAX_SIZE; i++)
-		sum += sizes[tree->lines[i].node] + OUTPUT_MARK_SIZE;
 	free(sizes);
 	return sum <= OUTPUT_MAX_SIZE ||
 	       err_set(err, ERR_LIMIT,
@@ -63,75 +44,39 @@ static void folded_name(const char *name, FILE *out)
 	fputs_unlocked(name, out);
 }
 
-static void folded_line(const struct folded *folded, const struct tree_line *line)
+static void folded_line(const struct tree *tree, const struct naming *naming,
+    uint32_t node, uint32_t *path, FILE *out)
 {
-	const struct tree_node *nodes = folded->tree->nodes;
-	uint32_t depth = nodes[line->node].depth;
-	char mark[OUTPUT_MARK_SIZE],
-	    *comm = plain_dup(folded->threads[line->group]->comm);
+	const struct tree_node *nodes = tree->nodes;
+	const uint32_t depth = nodes[node].depth;
 
-	for (uint64_t at = line->node, i = depth; i > 0; at = nodes[at].parent)
-		folded->path[--i] = nodes[at].function;
-	folded_name(comm ? comm : "?", folded->out);
-	free(comm);
+	for (uint32_t at = node, i = depth; i > 0; at = nodes[at].parent)
+		path[--i] = nodes[at].function;
 	for (uint32_t i = 0; i < depth; i++) {
-		putc_unlocked(';', folded->out);
-		folded_name(
-		    output_name(folded->naming, folded->path[i], mark), folded->out);
+		if (i)
+			putc_unlocked(';', out);
+		folded_name(naming->functions[path[i]].name, out);
 	}
-	fprintf(folded->out, " %" PRIu64 "\n", line->weight);
-}
-
-static int folded_compare_names(const void *left, const void *right)
-{
-	const struct profile_thread *const *a = left, *const *b = right;
-
-	return strcmp((*a)->comm, (*b)->comm);
-}
-
-/* Makes threads of one name one group. */
-static void folded_group(
-    const struct profile *profile, struct folded *folded, uint32_t *groups)
-{
-	const struct profile_thread **threads = folded->threads;
-	uint32_t group = 0;
-
-	for (size_t i = 0; i < profile->n_threads; i++)
-		threads[i] = &profile->threads[i];
-	qsort(threads, profile->n_threads, sizeof(*threads), folded_compare_names);
-	for (uint32_t i = 0; i < profile->n_threads; i++) {
-		if (strcmp(threads[group]->comm, threads[i]->comm) != 0)
-			group = i;
-		groups[threads[i] - profile->threads] = group;
-	}
+	fprintf(out, " %" PRIu64 "\n", nodes[node].self);
 }
 
 bool output_folded(const struct profile *profile, const struct naming *naming, FILE *out,
     struct err *err)
 {
-	const size_t n = profile->n_threads + 1;
-	struct folded folded = {.naming = naming, .out = out};
-	uint32_t *groups = calloc(n, sizeof(*groups));
 	struct tree tree = {0};
-	bool ok;
+	uint32_t *path = NULL;
+	bool ok =
+	    tree_make(profile, naming, &tree, err) && folded_fits(&tree, naming, err);
 
-	folded.tree = &tree;
-	folded.threads = calloc(n, sizeof(*folded.threads));
-	ok = (groups && folded.threads) || err_set_nomem(err);
-	if (ok)
-		folded_group(profile, &folded, groups);
-	ok = ok && tree_make(profile, naming, groups, &tree, err) &&
-	     folded_fits(&folded, err);
 	if (ok) {
 		/* No stack is deeper than there are nodes. */
-		folded.path = calloc(tree.n_nodes, sizeof(*folded.path));
-		ok = folded.path || err_set_nomem(err);
+		path = calloc(tree.n_nodes, sizeof(*path));
+		ok = path || err_set_nomem(err);
 	}
-	for (size_t i = 0; ok && i < tree.n_lines && !ferror(out); i++)
-		folded_line(&folded, &tree.lines[i]);
+	for (uint32_t i = 1; ok && i < tree.n_nodes && !ferror(out); i++)
+		if (tree.nodes[i].self)
+			folded_line(&tree, naming, i, path, out);
 	tree_free(&tree);
-	free(groups);
-	free(folded.threads);
-	free(folded.path);
+	free(path);
 	return ok;
 }

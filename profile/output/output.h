@@ -33,11 +33,7 @@ ATTR_MUST_CHECK bool output_page(const struct profile *profile,
 ATTR_MUST_CHECK bool output_firefox(const struct profile *profile,
     const struct naming *naming, const char *version, FILE *out, struct err *err);
 
-/* The name of a function; behind the last one, of the frame that stands for callers that were not found: "[incomplete: REASON]". */
-#define OUTPUT_MARK_SIZE 80
-const char *output_name(
-    const struct naming *naming, size_t function, char mark[OUTPUT_MARK_SIZE]);
-/* The names of all functions and then those of such frames, as strings of JSON with commas between them. */
+/* The names of all functions, as strings of JSON with commas between them. */
 void output_names(const struct naming *naming, FILE *out);
 
 /* The page without its data: the lines before and after that, which base/page/embed.py makes from the files in page/. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page: its own lines, and between them the profile as data. Each thread has its nodes, a
- * caller before its callees, as three numbers: the function, by how many levels the caller is
- * above that of the node before, and the weight on top.
+ * The page: its own lines, and between them the profile as data. Nodes, a caller before its callees, are two numbers: the
+ * function, and by how many levels the caller is above that of the node before. Each thread has the numbers of nodes, which
+ * begin at 1, and the weight on top of each.
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/search.h"
 #include "profile/output/output.h"
 #include "profile/output/stack_tree.h"
 
@@ -20,16 +20,14 @@ struct page {
 	 * all that they call. */
 	uint32_t *kept;
 	FILE *out;
-	/* A pass over the lines. */
-	uint32_t *seen; /* 1 + the last group that has each node */
-	uint32_t *path; /* room for the deepest stack */
-	uint32_t level; /* of the node that was written last */
-	uint64_t n_nodes;
-	bool written; /* otherwise they are only counted */
 };
 
-/* Files that are none come after the modules, and functions that are none after those named. */
-enum { PAGE_JIT = 0, PAGE_UNKNOWN = 1, PAGE_INCOMPLETE = 2, PAGE_NARROW = 3 };
+/* The weight of a thread on top of a node of the page. */
+struct page_line {
+	uint64_t thread, node; /* first, for search_order_pairs */
+	uint64_t weight;
+};
+
 /* A browser shows this many nodes within a moment. Above, those of least samples are left out. */
 enum { PAGE_NODES = 2 * 1000 * 1000 };
 
@@ -62,7 +60,6 @@ static void page_info(const struct page *page, const char *version)
 static void page_ends(const struct page *page)
 {
 	uint64_t weights[PROFILE_N_WHYS] = {0};
-	char mark[OUTPUT_MARK_SIZE];
 	const char *comma = "";
 
 	for (size_t i = 0; i < page->profile->n_samples; i++) {
@@ -75,14 +72,11 @@ static void page_ends(const struct page *page)
 		if (!weights[why])
 			continue;
 		fprintf(page->out,
-		    "%s{\"why\":\"%s\",\"mark\":\"%s\",\"weight\":%" PRIu64
+		    "%s{\"why\":\"%s\",\"marked\":%s,\"weight\":%" PRIu64
 		    ",\"complete\":%s}",
 		    comma, profile_why_text(why),
-		    profile_why_outermost(why)
-			? ""
-			: output_name(
-			      page->naming, page->naming->n_functions + why, mark),
-		    weights[why], profile_why_complete(why) ? "true" : "false");
+		    profile_why_outermost(why) ? "false" : "true", weights[why],
+		    profile_why_complete(why) ? "true" : "false");
 		comma = ",";
 	}
 	fputs("]", page->out);
@@ -110,19 +104,19 @@ static void page_files(const struct page *page)
 		    module->flags & PROFILE_MODULE_KERNEL ? "kernel" : "file", "},",
 		    page->out);
 	}
+	/* For the other kinds of frames, in their order. */
 	page_file("[compiled at run time]", "", "jit", "},", page->out);
-	page_file("[unknown]", "", "unknown", "},", page->out);
 	page_file("", "", "incomplete", "},", page->out);
+	page_file("", "", "thread", "},", page->out);
+	page_file("[unknown]", "", "unknown", "},", page->out);
 	page_file("", "", "left", "}]", page->out);
 }
 
 void output_names(const struct naming *naming, FILE *out)
 {
-	char mark[OUTPUT_MARK_SIZE];
-
-	for (size_t i = 0; i < naming->n_functions + PROFILE_N_WHYS; i++) {
+	for (size_t i = 0; i < naming->n_functions; i++) {
 		fputs(i ? ",\n" : "", out);
-		json_text_write(output_name(naming, i, mark), out);
+		json_text_write(naming->functions[i].name, out);
 	}
 }
 
@@ -138,83 +132,21 @@ static void page_functions(const struct page *page)
 		const struct naming_function *function = &naming->functions[i];
 
 		fprintf(page->out, "%zu,",
-		    function->kind == PROFILE_FRAME_JIT	      ? n + PAGE_JIT
-		    : function->kind == PROFILE_FRAME_UNKNOWN ? n + PAGE_UNKNOWN
-							      : function->module);
+		    function->kind < PROFILE_FRAME_JIT
+			? function->module
+			: n + function->kind - PROFILE_FRAME_JIT);
 	}
-	for (size_t i = 0; i < PROFILE_N_WHYS; i++)
-		fprintf(page->out, "%zu,", n + PAGE_INCOMPLETE);
-	fprintf(page->out, "%zu]}", n + PAGE_NARROW);
+	fprintf(page->out, "%zu]}", n + PROFILE_FRAME_UNKNOWN - PROFILE_FRAME_JIT + 1);
 }
 
-/* Marks are never left out. */
+/* Marks and the names of threads are never left out. */
 static bool page_is_light(const struct page *page, uint32_t node)
 {
-	return node && page->tree->nodes[node].weight < page->least &&
-	       page->tree->nodes[node].function < page->naming->n_functions;
-}
+	const struct tree_node *one = &page->tree->nodes[node];
+	const uint32_t kind = page->naming->functions[one->function].kind;
 
-/* self: what has no frame. */
-static void page_thread(struct page *page, uint32_t index, uint64_t self)
-{
-	const struct profile_thread *thread = &page->profile->threads[index];
-
-	page->level = 0;
-	page->seen[0] = index + 1;
-	if (!page->written)
-		return;
-	fprintf(page->out, "\n{\"pid\":%u,\"tid\":%u", thread->pid, thread->tid);
-	json_text_member("comm", thread->comm, page->out);
-	fprintf(page->out, ",\"self\":%" PRIu64 ",\"nodes\":[", self);
-}
-
-/* Writes a node with samples, and those of its callers that its thread does not have yet. */
-static void page_node(struct page *page, uint32_t node, uint32_t group, uint64_t weight)
-{
-	const struct tree_node *nodes = page->tree->nodes;
-	const uint32_t left_out = (uint32_t)page->naming->n_functions + PROFILE_N_WHYS;
-	uint32_t n = 0;
-
-	for (; page->seen[node] != group + 1; node = nodes[node].parent) {
-		page->seen[node] = group + 1;
-		page->path[n++] = node;
-	}
-	page->n_nodes += n;
-	while (page->written && n-- > 0) {
-		const uint32_t at = page->path[n], depth = nodes[at].depth;
-
-		fprintf(page->out, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64,
-		    page->level ? "," : "",
-		    page_is_light(page, at) ? left_out : nodes[at].function,
-		    page->level + 1 - depth, n ? 0 : weight);
-		page->level = depth;
-	}
-}
-
-/* Passes over all lines, or, while nothing is written, over those that the page has room for. */
-static void page_nodes(struct page *page, bool written)
-{
-	const struct tree_line *lines = page->tree->lines;
-	const size_t n = page->tree->n_lines;
-
-	page->written = written;
-	page->n_nodes = 0;
-	memset(page->seen, 0, page->tree->n_nodes * sizeof(*page->seen));
-	for (size_t i = 0; i < n && (written || page->n_nodes <= PAGE_NODES);) {
-		const size_t first = i;
-		const uint32_t group = (uint32_t)lines[i].group,
-			       node = page->kept[lines[i].node];
-		uint64_t weight = 0;
-
-		while (
-		    i < n && lines[i].group == group && page->kept[lines[i].node] == node)
-			weight += lines[i++].weight;
-		if (!first || lines[first - 1].group != group)
-			page_thread(page, group, node ? 0 : weight);
-		page_node(page, node, group, weight);
-		if (written && (i == n || lines[i].group != group))
-			fputs(i == n ? "]}" : "]},", page->out);
-	}
+	return node && one->weight < page->least && kind != PROFILE_FRAME_MARK &&
+	       kind != PROFILE_FRAME_THREAD;
 }
 
 /* Leaves out light nodes until the page has room. */
@@ -225,6 +157,8 @@ static void page_choose(struct page *page)
 	uint64_t mean = n ? total / n : 0; /* of a sample */
 
 	for (page->least = 1;; page->least += page->least > mean ? page->least : mean) {
+		size_t n_kept = 0;
+
 		for (uint32_t i = 1; i < tree->n_nodes; i++) {
 			uint32_t caller = tree->nodes[i].parent,
 				 beside = page->kept[i - 1];
@@ -235,14 +169,71 @@ static void page_choose(struct page *page)
 			else if (page_is_light(page, i) && page_is_light(page, beside) &&
 				 tree->nodes[beside].parent == caller)
 				page->kept[i] = beside;
+			n_kept += page->kept[i] == i;
 		}
-		page_nodes(page, false);
-		if (page->least > total || page->n_nodes <= PAGE_NODES)
+		if (page->least > total || n_kept <= PAGE_NODES)
 			return;
 	}
 }
 
-static void page_write(struct page *page, const char *version)
+/* Writes the nodes that are kept, and numbers them. */
+static void page_nodes(struct page *page)
+{
+	const struct tree *tree = page->tree;
+	uint32_t level = 0, n = 0;
+
+	fputs(",\"nodes\":[", page->out);
+	for (uint32_t i = 1; i < tree->n_nodes; i++) {
+		const struct tree_node *node = &tree->nodes[i];
+
+		if (page->kept[i] != i) {
+			page->kept[i] = page->kept[page->kept[i]];
+			continue;
+		}
+		page->kept[i] = ++n;
+		fprintf(page->out, "%s%zu,%" PRIu32, n > 1 ? "," : "",
+		    page_is_light(page, i) ? page->naming->n_functions : node->function,
+		    level + 1 - node->depth);
+		level = node->depth;
+	}
+	fputs("]", page->out);
+}
+
+/* lines has room for one of each sample. */
+static void page_threads(const struct page *page, struct page_line *lines)
+{
+	const struct profile *profile = page->profile;
+	const size_t n = profile->n_samples;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		lines[i] = (struct page_line){sample->thread,
+		    page->kept[page->tree->of_stack[sample->stack]],
+		    page->tree->weighted ? sample->weight : 1};
+	}
+	qsort(lines, n, sizeof(*lines), search_order_pairs);
+	fputs(",\"threads\":[", page->out);
+	for (size_t i = 0, end; i < n; i = end) {
+		const struct profile_thread *thread = &profile->threads[lines[i].thread];
+		const bool first = !i || lines[i - 1].thread != lines[i].thread;
+		uint64_t weight = 0;
+
+		for (end = i; end < n && !search_order_pairs(&lines[i], &lines[end]);)
+			weight += lines[end++].weight;
+		if (first) {
+			fprintf(page->out, "%s\n{\"pid\":%u,\"tid\":%u", i ? "]}," : "",
+			    thread->pid, thread->tid);
+			json_text_member("comm", thread->comm, page->out);
+			fputs(",\"weights\":[", page->out);
+		}
+		fprintf(page->out, "%s%" PRIu64 ",%" PRIu64, first ? "" : ",",
+		    lines[i].node, weight);
+	}
+	fputs(n ? "]}]" : "]", page->out);
+}
+
+static void page_write(struct page *page, const char *version, struct page_line *lines)
 {
 	page_choose(page);
 	page_lines(output_page_head, page->out);
@@ -250,9 +241,9 @@ static void page_write(struct page *page, const char *version)
 	page_ends(page);
 	page_files(page);
 	page_functions(page);
-	fputs(",\"threads\":[", page->out);
-	page_nodes(page, true);
-	fputs("]}", page->out);
+	page_nodes(page);
+	page_threads(page, lines);
+	fputs("}", page->out);
 	page_lines(output_page_tail, page->out);
 }
 
@@ -260,21 +251,19 @@ bool output_page(const struct profile *profile, const struct naming *naming,
     const char *version, FILE *out, struct err *err)
 {
 	struct page page = {.profile = profile, .naming = naming, .out = out};
+	struct page_line *lines = calloc(profile->n_samples + 1, sizeof(*lines));
 	struct tree tree = {0};
-	bool ok = tree_make(profile, naming, NULL, &tree, err);
+	bool ok = lines ? tree_make(profile, naming, &tree, err) : err_set_nomem(err);
 
 	page.tree = &tree;
 	if (ok) {
-		page.kept = calloc(tree.n_nodes, 3 * sizeof(*page.kept));
+		page.kept = calloc(tree.n_nodes, sizeof(*page.kept));
 		ok = page.kept || err_set_nomem(err);
 	}
-	if (ok) {
-		page.seen = page.kept + tree.n_nodes;
-		/* No stack is deeper than there are nodes. */
-		page.path = page.seen + tree.n_nodes;
-		page_write(&page, version);
-	}
+	if (ok)
+		page_write(&page, version, lines);
 	free(page.kept);
+	free(lines);
 	tree_free(&tree);
 	return ok;
 }

@@ -163,6 +163,18 @@ static void sample_given(
 			flags[i] = raw[PERFDATA_WALKED_SIZE + i / 4] >> 2 * (i % 4) & 3;
 }
 
+/* Adds a frame without an address, with which a stack begins. */
+static bool sample_begin(struct load *load, enum profile_frame_kind kind,
+    const char *name, uint32_t *stack, struct err *err)
+{
+	const struct profile_frame frame = {
+	    .kind = kind, .name = (char *)(uintptr_t)name};
+	uint32_t index;
+
+	return profile_add_frame(load->profile, &frame, &index, err) &&
+	       profile_add_stack(load->profile, *stack, index, stack, err);
+}
+
 /* Adds a sample, after a walk of its stack where the recording has a copy. ERR_NOMEM, ERR_LIMIT. */
 static bool load_sample(struct load *load, const struct event *event, struct err *err)
 {
@@ -190,6 +202,12 @@ static bool load_sample(struct load *load, const struct event *event, struct err
 	if (!sample_user(load, space, &walked, err))
 		return false;
 	/* From its outermost frame on. */
+	if (!sample_begin(load, PROFILE_FRAME_THREAD,
+		load->profile->threads[sample.thread].comm, &sample.stack, err) ||
+	    (!profile_why_outermost(sample.why) &&
+		!sample_begin(load, PROFILE_FRAME_MARK, profile_why_text(sample.why),
+		    &sample.stack, err)))
+		return false;
 	while (load->n)
 		if (!profile_add_stack(load->profile, sample.stack,
 			load->frames[--load->n], &sample.stack, err))

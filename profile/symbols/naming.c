@@ -126,6 +126,13 @@ static char *naming_unknown(const struct profile *profile,
 	return plain;
 }
 
+static char *naming_mark(const char *why)
+{
+	char *name;
+
+	return asprintf(&name, "[incomplete: %s]", why) < 0 ? NULL : name;
+}
+
 /* The address to look up. false: it is not known where in memory the file had it. */
 static bool naming_address(
     const struct profile *profile, const struct profile_frame *frame, uint64_t *address)
@@ -191,6 +198,10 @@ static bool naming_function(struct naming_work *work, const struct profile_frame
 	name = symbol ? symbol->name : frame->name;
 	if (name && file)
 		function.name = naming_symbol(work, name);
+	else if (frame->kind == PROFILE_FRAME_THREAD)
+		function.name = plain_dup(name);
+	else if (frame->kind == PROFILE_FRAME_MARK)
+		function.name = naming_mark(name);
 	else if (name || other)
 		function.name = naming_readable(work, name ? name : other);
 	else

@@ -288,16 +288,15 @@ def data_of(page):
 
 def tree_of(data):
     """The stacks in a page, as folded lines."""
-    got, names_of = {}, data["functions"]["name"]
+    got, names_of, lines, path = {}, data["functions"]["name"], [""], []
+    for function, up in zip(data["nodes"][::2], data["nodes"][1::2]):
+        path = path[:len(path) - up] + [names_of[function]]
+        lines.append(";".join(path))
     for thread in data["threads"]:
-        if thread["self"]:
-            got[thread["comm"]] = got.get(thread["comm"], 0) + thread["self"]
-        path = [thread["comm"]]
-        for i in range(0, len(thread["nodes"]), 3):
-            function, up, samples = thread["nodes"][i:i + 3]
-            path = path[:len(path) - up] + [names_of[function]]
-            if samples:
-                got[";".join(path)] = got.get(";".join(path), 0) + samples
+        for node, samples in zip(thread["weights"][::2], thread["weights"][1::2]):
+            if not (lines[node] + ";").startswith(thread["comm"] + ";"):
+                check(False, "html: a stack begins with its thread", (lines[node], thread["comm"]))
+            got[lines[node]] = got.get(lines[node], 0) + samples
     return got
 
 

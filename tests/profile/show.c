@@ -40,8 +40,14 @@ int main(int argc, char **argv)
 
 		printf("%" PRIu32 "\t%" PRIu32 "\t%s\t%s", thread->pid, thread->tid,
 		    thread->comm, profile_why_text(sample->why));
-		for (uint32_t at = sample->stack; at; at = profile.stacks[at].caller)
-			show_frame(&profile, &profile.frames[profile.stacks[at].frame]);
+		for (uint32_t at = sample->stack; at; at = profile.stacks[at].caller) {
+			const struct profile_frame *frame =
+			    &profile.frames[profile.stacks[at].frame];
+
+			if (frame->kind != PROFILE_FRAME_MARK &&
+			    frame->kind != PROFILE_FRAME_THREAD)
+				show_frame(&profile, frame);
+		}
 		putchar('\n');
 	}
 	profile_free(&profile);

@@ -5,7 +5,7 @@ const colourHues = [22, 205, 140, 48, 330, 175, 88, 235, 358, 118];
 // Files behind these share one hue.
 const colourRest = { hue: 215, chroma: 10 };
 const colourKinds = { kernel: { hue: 268, chroma: 42 }, unknown: { hue: 215, chroma: 6 },
-	incomplete: { hue: 8, chroma: 62 }, left: { hue: 215, chroma: 6 } };
+	incomplete: { hue: 8, chroma: 62 }, left: { hue: 215, chroma: 6 }, thread: { hue: 214, chroma: 24 } };
 
 function colourHash(text) {
 	let hash = 0x811c9dc5;
@@ -18,8 +18,9 @@ function colourHash(text) {
 function colourWeights(report) {
 	const weights = new Float64Array(report.files.length);
 
-	for (const { nodes } of report.threads)
-		for (let i = 0; i < nodes.length; i += 3) weights[report.fileOf[nodes[i]]] += nodes[i + 2];
+	for (const thread of report.threads)
+		for (let i = 0; i < thread.weights.length; i += 2)
+			weights[report.fileOf[report.name[thread.weights[i]]]] += thread.weights[i + 1];
 	return weights;
 }
 
@@ -44,12 +45,10 @@ function colourShade({ hue, chroma }, shade, dark) {
 	return `hsl(${hue} ${dark ? Math.round(chroma * 0.75) : chroma}% ${light.toFixed(1)}%)`;
 }
 
-// A colour for each name; those of programs, which come after the functions, are plain.
-function colourNames(report, files, names, dark) {
+// A colour for each name.
+function colourNames(report, files, dark) {
 	const byIndex = [];
 
 	for (const file of files) byIndex[file.index] = file;
-	return names.map((name, i) => (i < report.names.length
-		? colourShade(byIndex[report.fileOf[i]], (colourHash(name) % 1000) / 1000, dark)
-		: dark ? '#3a4552' : '#d8dee6'));
+	return report.names.map((name, i) => colourShade(byIndex[report.fileOf[i]], (colourHash(name) % 1000) / 1000, dark));
 }

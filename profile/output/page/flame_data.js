@@ -21,8 +21,16 @@ function dataRead(text) {
 	const report = JSON.parse(text);
 
 	dataUnit = dataText(report.unit);
+	// The function and the caller of each node. Node 0 is above all.
+	const n = report.nodes.length / 2 + 1, name = new Int32Array(n).fill(-1), parent = new Int32Array(n), path = [0];
+	for (let i = 1, depth = 0; i < n; i++) {
+		depth += 1 - report.nodes[2 * i - 1];
+		name[i] = report.nodes[2 * i - 2];
+		parent[i] = path[depth - 1];
+		path[depth] = i;
+	}
 	return {
-		...report,
+		...report, name, parent,
 		files: report.files.map((file) => ({ ...file, name: dataText(file.name), path: dataText(file.path) })),
 		names: report.functions.name.map(dataText),
 		fileOf: Int32Array.from(report.functions.file),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The page as a whole. What it shows stands in the address, so links and the back button work.
 
-const main = { report: null, graph: null, view: null, state: null, tree: null, names: [], found: null, place: -1 };
+const main = { report: null, graph: null, view: null, state: null, tree: null, found: null, place: -1 };
 const mainDark = matchMedia('(prefers-color-scheme: dark)');
 
 function mainNameOf(name) {
-	return name < 0 ? 'all' : main.names[name];
+	return name < 0 ? 'all' : main.report.names[name];
 }
 
 // The address: "#zoom=5&threads=comm&view=icicle&search=x".
@@ -34,11 +34,7 @@ function mainGo(change, step) {
 // All threads, those of one name, and each thread, heaviest first.
 function mainChoices(report) {
 	const comms = new Map();
-	const weight = ({ nodes, self }) => {
-		let sum = self;
-		for (let i = 2; i < nodes.length; i += 3) sum += nodes[i];
-		return sum;
-	};
+	const weight = ({ weights }) => weights.reduce((sum, one, i) => sum + (i % 2 ? one : 0), 0);
 	const threads = report.threads.map((thread, i) => ({ value: 't' + i, threads: [thread], samples: weight(thread),
 		label: thread.comm + ', thread ' + thread.tid + (thread.tid === thread.pid ? '' : ' of ' + thread.pid) }));
 
@@ -65,7 +61,7 @@ function mainSearch(text) {
 		main.wrong = 'This is not a pattern: ' + error.message;
 	}
 	domBy('search').setAttribute('aria-invalid', String(main.wrong !== ''));
-	return pattern ? Uint8Array.from(main.names, (name) => (pattern.test(name) ? 1 : 0)) : null;
+	return pattern ? Uint8Array.from(main.report.names, (name) => (pattern.test(name) ? 1 : 0)) : null;
 }
 
 function mainSayFound() {
@@ -97,7 +93,7 @@ function mainTell(node) {
 	if (view.zoom) parts.push(dataPercent(total, tree.total[view.zoom]) + ' of what is shown');
 	if (node && tree.depth[node] > 1) parts.push(dataPercent(total, tree.total[tree.parent[node]]) + ' of the caller');
 	if (tree.self[node]) parts.push(dataNumber(tree.self[node]) + ' on top of the stack');
-	const file = name >= 0 && name < report.names.length ? report.files[report.fileOf[name]].path : '';
+	const file = name >= 0 ? report.files[report.fileOf[name]].path : '';
 	domBy('line').replaceChildren(dom('strong', { class: 'name' }, mainNameOf(name)), ' ',
 		dom('span', { class: 'faint' }, file), dom('br', {}), parts.join(', '));
 	return [mainNameOf(name), ...parts, file].filter((part) => part).join(', ');
@@ -126,7 +122,7 @@ function mainPaintColours() {
 	main.view.look = graphLook(dark);
 	if (main.dark !== dark) {
 		main.dark = dark;
-		main.colours = colourNames(main.report, main.files, main.names, dark);
+		main.colours = colourNames(main.report, main.files, dark);
 		partsColours(main.files, main.report.total, dark);
 	}
 	main.view.colours = main.colours;
@@ -136,7 +132,7 @@ function mainApply(state) {
 	const before = main.state || {};
 
 	if (before.threads !== state.threads) {
-		main.tree = treeBuild(main.choices.find((one) => one.value === state.threads).threads, main.commIds);
+		main.tree = treeBuild(main.report, main.choices.find((one) => one.value === state.threads).threads);
 		if (before.zoom === state.zoom) state.zoom = 0;
 	}
 	if (state.zoom >= main.tree.n) state.zoom = 0;
@@ -160,7 +156,7 @@ function mainApply(state) {
 function mainTable() {
 	const { tree, state, table } = main;
 
-	table.sums = treeFunctions(tree, state.zoom, main.names.length);
+	table.sums = treeFunctions(tree, state.zoom, main.report.names.length);
 	table.whole = tree.total[state.zoom];
 	tableDraw(table);
 }
@@ -201,13 +197,8 @@ function mainListen() {
 }
 
 function mainBuild(report) {
-	const comms = [...new Set(report.threads.map((thread) => thread.comm))];
-
 	main.report = report;
-	main.commIds = new Map(comms.map((comm, i) => [comm, report.names.length + i]));
-	main.names = report.names.concat(comms);
-	main.incomplete = Uint8Array.from(main.names, (_, i) => (i < report.names.length
-		&& report.files[report.fileOf[i]].kind === 'incomplete' ? 1 : 0));
+	main.incomplete = Uint8Array.from(report.fileOf, (file) => (report.files[file].kind === 'incomplete' ? 1 : 0));
 	main.files = colourFiles(report);
 	main.choices = mainChoices(report);
 	main.graph = graphNew({ zoom: (node) => mainGo({ zoom: node }, true), focus: mainTell });

@@ -30,7 +30,7 @@ function partsEnds(report, pick) {
 		x += width;
 		const words = [domSvg('svg', { class: 'swatch', width: 14, height: 14, 'aria-hidden': 'true' },
 			domSvg('rect', { width: 14, height: 14, rx: 3, class: paint })), end.why];
-		domBy('reasons').append(dom('li', {}, !end.mark ? words : domButton(words, () => pick(dataText(end.mark)),
+		domBy('reasons').append(dom('li', {}, !end.marked ? words : domButton(words, () => pick('[incomplete: ' + end.why + ']'),
 			{ class: 'link', title: 'Mark these stacks in the graph' }), ' ',
 		dom('span', { class: 'figure' }, dataPercent(end.weight, report.total))));
 	}

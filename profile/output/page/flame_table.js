@@ -43,7 +43,7 @@ function tableDraw(table) {
 	const used = [];
 
 	for (let i = 0; i < report.names.length; i++)
-		if (sums.total[i] > 0 && !['incomplete', 'left'].includes(report.files[report.fileOf[i]].kind)) used.push(i);
+		if (sums.total[i] > 0 && !['incomplete', 'left', 'thread'].includes(report.files[report.fileOf[i]].kind)) used.push(i);
 	used.sort((a, b) => sums[sort][b] - sums[sort][a] || sums[other][b] - sums[other][a] || a - b);
 	domBy('rows').replaceChildren(...used.slice(0, tableRows).map((name) => tableRow(table, name)));
 	domBy('count').textContent = dataNumber(used.length) + (used.length === 1 ? ' function' : ' functions')

@@ -107,14 +107,20 @@ UNIT(perfdata_round_trip)
 	ck_assert_uint_eq(sample->weight, 3);
 	ck_assert_uint_eq(sample->why, PROFILE_NO_MODULE);
 	ck_assert_str_eq(profile.threads[sample->thread].comm, "comm");
-	/* The kernel's frame is the first one, and the one that was made at run time the last. */
+	/* The kernel's frame is the first one, and the one that was made at run time the last before those without an address. */
 	frame = &profile.frames[profile.stacks[sample->stack].frame];
 	ck_assert_uint_eq(frame->kind, PROFILE_FRAME_KERNEL);
 	frame = &profile.frames[profile.stacks[1].frame];
+	ck_assert_uint_eq(frame->kind, PROFILE_FRAME_THREAD);
+	ck_assert_str_eq(frame->name, "comm");
+	frame = &profile.frames[profile.stacks[2].frame];
+	ck_assert_uint_eq(frame->kind, PROFILE_FRAME_MARK);
+	ck_assert_str_eq(frame->name, "address in no file");
+	frame = &profile.frames[profile.stacks[3].frame];
 	ck_assert_uint_eq(frame->kind, PROFILE_FRAME_JIT);
 	ck_assert_uint_eq(frame->flags, PROFILE_FRAME_GUESSED);
 	ck_assert_str_eq(frame->name, "made at run time");
-	frame = &profile.frames[profile.stacks[3].frame];
+	frame = &profile.frames[profile.stacks[5].frame];
 	ck_assert_uint_eq(frame->kind, PROFILE_FRAME_FILE);
 	ck_assert_uint_eq(frame->flags, PROFILE_FRAME_EXACT);
 	ck_assert_uint_eq(frame->address, 0x10);
