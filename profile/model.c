@@ -147,13 +147,14 @@ bool profile_add(const struct profile_list *list, const void *element, uint32_t 
 	uint8_t *elements;
 	struct slot *slot;
 	char *text, *other;
-	uint64_t key[2] = {0, hash_bytes(element, list->text)};
+	const struct hash_key by = hash_key();
+	uint64_t key[2] = {0, hash_bytes_by(by, element, list->text)};
 	uint32_t hash;
 
 	memcpy(&text, (const uint8_t *)element + list->text, sizeof(text));
 	if (text)
-		key[0] = hash_bytes((const uint8_t *)text, strlen(text));
-	hash = hash_fold(hash_bytes((const uint8_t *)key, sizeof(key)));
+		key[0] = hash_bytes_by(by, (const uint8_t *)text, strlen(text));
+	hash = hash_fold_by(by, hash_bytes_by(by, (const uint8_t *)key, sizeof(key)));
 	if (*list->n >= UINT32_MAX - 1)
 		return model_limit(err);
 	if (!vec_reserve_bytes(list->elements, list->cap, *list->n + 1, list->size) ||

@@ -173,6 +173,5 @@ void inlined_free(struct inlined *inlined)
 	free(inlined->chains);
 	free(inlined->places);
 	free(inlined->text);
-	free(inlined->functions.list);
 	*inlined = (struct inlined){.addresses = inlined->addresses, .n = inlined->n};
 }

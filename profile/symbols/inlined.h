@@ -35,9 +35,6 @@ struct inlined {
 	    *chains; /* the places of each address; NULL: nothing is known */
 	struct inlined_place *places;
 	char *text; /* as each string in it, ends with NUL; it begins with an empty one */
-	/* The functions that names stand for, for naming.c: the hash is made of where a name begins. */
-	struct slots functions;
-	size_t n_functions;
 };
 
 /*

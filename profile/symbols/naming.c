@@ -48,6 +48,17 @@ struct naming_order {
 	uint64_t group, frame;
 };
 
+/* The origin of a name: the symbols of a file, debug information of what is inlined, or another one. */
+enum naming_origin { NAMING_SYMBOL, NAMING_INLINED, NAMING_OTHER };
+
+/* A name as it was found, and the function that it stands for. */
+struct naming_known {
+	uint32_t module, kind; /* as those of the function */
+	uint64_t origin;       /* enum naming_origin */
+	char *name;
+	uint32_t function; /* 1 + its index; 0: it is not made yet */
+};
+
 /* The frames of a group, and what they are named by. */
 struct naming_work {
 	const struct profile *profile;
@@ -57,6 +68,9 @@ struct naming_work {
 	size_t n_symbols;		/* that were read for all groups */
 	uint64_t ns;			/* of reading what compilers at run time wrote */
 	char readable[SYMBOL_READABLE]; /* a name */
+	struct naming_known *knowns;
+	size_t n_knowns, cap_knowns;
+	struct slots known_slots;
 	const struct naming_order *order;
 	size_t n;
 	const struct profile_frame *first;
@@ -79,30 +93,51 @@ static bool naming_add(struct naming *naming, struct naming_function *function,
 	return ok;
 }
 
-/* A readable name without control characters; NULL when memory runs out. */
-static char *naming_readable(struct naming_work *work, const char *name)
+/* What is shown for a name; NULL when memory runs out. Symbols of files have no version there; behind that of an entry of a PLT is none. */
+static char *naming_text(struct naming_work *work, const struct naming_known *known)
 {
-	if (!work->options->no_demangle && symbol_readable(name, work->readable))
-		name = work->readable;
-	return plain_dup(name);
+	const bool symbol = known->origin == NAMING_SYMBOL,
+		   mark = known->kind == PROFILE_FRAME_MARK;
+	const size_t size = symbol ? symbol_name_size(known->name) : strlen(known->name);
+	char *name = strndup(known->name, size), *text = NULL, *plain;
+	/* perf, too, tells functions that are inlined from others by this word. */
+	const char *shown = name, *end = known->origin == NAMING_INLINED ? " (inlined)"
+					 : mark				 ? "]"
+									 : "";
+
+	if (symbol && strcmp(known->name + size, "@plt") == 0)
+		end = "@plt";
+	if (name && !work->options->no_demangle && known->kind != PROFILE_FRAME_THREAD &&
+	    symbol_readable(name, work->readable))
+		shown = work->readable;
+	if (!name ||
+	    asprintf(&text, "%s%s%s", mark ? "[incomplete: " : "", shown, end) < 0)
+		text = NULL;
+	plain = text ? plain_dup(text) : NULL;
+	free(text);
+	free(name);
+	return plain;
 }
 
-/*
- * The name of a symbol of a file without its version. Names of other origins may have this character. Behind that of an entry of a PLT
- * it has no version.
- */
-static char *naming_symbol(struct naming_work *work, const char *symbol)
+/* Finds the function of a name, or makes it. Readable names take long to make, and most names come again. */
+static bool naming_named(struct naming_work *work, const struct naming_known *found,
+    uint32_t *index, struct err *err)
 {
-	const size_t size = symbol_name_size(symbol);
-	const char *end = strcmp(symbol + size, "@plt") ? "" : "@plt";
-	char *name = strndup(symbol, size), *entry = NULL;
-	char *readable = name ? naming_readable(work, name) : NULL;
+	struct naming_function function = {.module = found->module, .kind = found->kind};
+	struct naming_known *known;
+	uint32_t at;
 
-	if (readable && asprintf(&entry, "%s%s", readable, end) < 0)
-		entry = NULL;
-	free(readable);
-	free(name);
-	return entry;
+	if (!profile_add(PROFILE_LIST(work, known, name), found, &at, err))
+		return false;
+	known = &work->knowns[at];
+	if (!known->function) {
+		function.name = naming_text(work, known);
+		if (!naming_add(work->naming, &function, index, err))
+			return false;
+		known->function = *index + 1;
+	}
+	*index = known->function - 1;
+	return true;
 }
 
 /* The text for a function whose name is not known: its start in its file, or else the file. */
@@ -124,13 +159,6 @@ static char *naming_unknown(const struct profile *profile,
 	plain = plain_dup(text);
 	free(text);
 	return plain;
-}
-
-static char *naming_mark(const char *why)
-{
-	char *name;
-
-	return asprintf(&name, "[incomplete: %s]", why) < 0 ? NULL : name;
 }
 
 /* The address to look up. false: it is not known where in memory the file had it. */
@@ -169,11 +197,12 @@ static bool naming_function(struct naming_work *work, const struct profile_frame
     const char *other, uint32_t *named, struct err *err)
 {
 	const bool file = frame->kind == PROFILE_FRAME_FILE;
+	const bool unknown = other && frame->kind == PROFILE_FRAME_UNKNOWN;
 	struct naming_function function = {.kind = frame->kind, .module = frame->module};
+	struct naming_known known = {frame->module,
+	    unknown ? PROFILE_FRAME_JIT : frame->kind, NAMING_OTHER, frame->name, 0};
 	struct table *table = &work->table;
 	const struct symbol *symbol = NULL, *start = NULL;
-	uint32_t *known = NULL;
-	const char *name;
 	uint64_t address;
 
 	if (naming_asks(work->profile, frame, &address)) {
@@ -184,33 +213,16 @@ static bool naming_function(struct naming_work *work, const struct profile_frame
 			start = symbols_find(&table->starts, address);
 		}
 	}
-	if (other && frame->kind == PROFILE_FRAME_UNKNOWN)
-		function.kind = PROFILE_FRAME_JIT;
-	/* The name of a symbol that was seen before need not be made again. */
-	if (symbol && file && !table->functions)
-		table->functions = calloc(table->symbols.n, sizeof(*table->functions));
-	if (symbol && table->functions)
-		known = &table->functions[symbol - table->symbols.list];
-	if (known && *known) {
-		*named = *known - 1;
-		return true;
-	}
-	name = symbol ? symbol->name : frame->name;
-	if (name && file)
-		function.name = naming_symbol(work, name);
-	else if (frame->kind == PROFILE_FRAME_THREAD)
-		function.name = plain_dup(name);
-	else if (frame->kind == PROFILE_FRAME_MARK)
-		function.name = naming_mark(name);
-	else if (name || other)
-		function.name = naming_readable(work, name ? name : other);
-	else
-		function.name = naming_unknown(work->profile, frame, start);
-	if (!naming_add(work->naming, &function, named, err))
-		return false;
-	if (known)
-		*known = *named + 1;
-	return true;
+	if (symbol)
+		known.name = (char *)(uintptr_t)symbol->name;
+	if (known.name && file)
+		known.origin = NAMING_SYMBOL;
+	else if (!known.name)
+		known.name = (char *)(uintptr_t)other;
+	if (known.name)
+		return naming_named(work, &known, named, err);
+	function.name = naming_unknown(work->profile, frame, start);
+	return naming_add(work->naming, &function, named, err);
 }
 
 /* The index of a source's path, which the list has once. */
@@ -224,36 +236,6 @@ static bool naming_file(
 
 	free(file.path);
 	return ok;
-}
-
-/* perf, too, tells functions that are inlined from others by this word. at: where the name begins in the text. */
-static bool naming_inlined(struct naming_work *work, const struct profile_frame *frame,
-    uint32_t at, uint32_t *index, struct err *err)
-{
-	struct naming_function function = {.kind = frame->kind, .module = frame->module};
-	struct inlined *inlined = &work->inlined;
-	/* Odd, so each place has a hash of its own. */
-	const uint32_t hash = at * UINT32_C(0x9e3779b1);
-	struct slot *slot;
-	char *readable;
-
-	if (!slots_reserve(&inlined->functions, inlined->n_functions + 1))
-		return err_set_nomem(err);
-	for (slot = slots_first(&inlined->functions, hash); slot->number;
-	     slot = slots_next(&inlined->functions, slot))
-		if (slot->hash == hash) {
-			*index = slot->number - 1;
-			return true;
-		}
-	readable = naming_readable(work, at ? inlined->text + at : "[unknown]");
-	if (!readable || asprintf(&function.name, "%s (inlined)", readable) < 0)
-		function.name = NULL;
-	free(readable);
-	if (!naming_add(work->naming, &function, index, err))
-		return false;
-	inlined->n_functions++;
-	*slot = (struct slot){hash, *index + 1};
-	return true;
 }
 
 static bool naming_frame(struct naming_work *work, uint64_t index, struct err *err)
@@ -277,9 +259,12 @@ static bool naming_frame(struct naming_work *work, uint64_t index, struct err *e
 	*named = (struct naming_chain){(uint32_t)naming->n_places, chain ? chain->n : 1};
 	for (uint32_t i = 0; i < named->n; i++) {
 		const uint32_t name = places[i].name, file = places[i].file;
+		const struct naming_known inlined = {frame->module, frame->kind,
+		    NAMING_INLINED, (char *)(uintptr_t)(name ? text + name : "[unknown]"),
+		    0};
 		struct naming_place place = {.line = places[i].line};
 
-		if (!(i ? naming_inlined(work, frame, name, &place.function, err)
+		if (!(i ? naming_named(work, &inlined, &place.function, err)
 			: naming_function(work, frame, other, &place.function, err)) ||
 		    (file && !naming_file(naming, text + file, &place.file, err)))
 			return false;
@@ -428,6 +413,10 @@ bool naming_run(const struct profile *profile, const struct naming_options *opti
 			end++;
 		ok = naming_of_group(&work, order + i, end - i, err);
 	}
+	for (size_t i = 0; i < work.n_knowns; i++)
+		free(work.knowns[i].name);
+	free(work.knowns);
+	free(work.known_slots.list);
 	free(order);
 	return ok;
 }

@@ -19,8 +19,6 @@ struct table {
 	struct symbols symbols;
 	struct symbols starts; /* of functions, without names */
 	bool starts_known;
-	/* Belongs to naming_run: one more than the function of each symbol; or 0. */
-	uint32_t *functions;
 	struct eh2sframe_file *file; /* for its segments and .eh_frame; NULL: not there */
 	char *text, *no_names; /* what the names of symbols, and of starts, point to */
 };

@@ -254,7 +254,6 @@ void table_free(struct table *table)
 {
 	symbols_deinit(&table->symbols);
 	symbols_deinit(&table->starts);
-	free(table->functions);
 	free(table->text);
 	free(table->no_names);
 	eh2sframe_close(table->file);
