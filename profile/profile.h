@@ -126,7 +126,7 @@ struct profile_thread {
 
 struct profile_sample {
 	uint64_t time;	 /* ns, CLOCK_MONOTONIC */
-	uint64_t weight; /* in info.unit */
+	uint64_t weight; /* in info.unit; where that is "", 1 */
 	uint32_t thread, stack;
 	uint8_t why; /* enum profile_why */
 };
@@ -147,7 +147,7 @@ struct profile_info {
 	uint64_t n_others;    /* samples of other events, which are left out */
 	uint64_t kernel_text; /* the address of its _text; 0: not known */
 	char *event;	      /* "cpu-clock", "cycles" */
-	char *unit;	      /* of weights: "ns", "cycles" */
+	char *unit;	      /* of weights: "ns", "cycles"; "": each sample counts 1 */
 	char *command;	      /* the command line, or "-a", "-p 17 18" */
 	char *host;
 	char *release; /* of the kernel */

@@ -14,7 +14,6 @@
 #include "config.h"
 #include "profile/fold/command.h"
 #include "profile/output/output.h"
-#include "profile/output/stack_tree.h"
 #include "profile/profile.h"
 
 const char *const fold_formats[FOLD_N_FORMATS][2] = {
@@ -50,6 +49,26 @@ static bool fold_failed(const struct err *err, struct eh2sframe_error *error)
 								  : "");
 }
 
+/* Lets each sample count 1 where all have one weight, or where their sum is no number, as in damage. */
+static void fold_weigh(struct profile *profile)
+{
+	uint64_t sum = 0;
+	bool differ = false;
+
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		differ |= profile->samples[i].weight != profile->samples[0].weight;
+		if (profile->samples[i].weight > INT64_MAX - sum)
+			sum = INT64_MAX;
+		else
+			sum += profile->samples[i].weight;
+	}
+	if (differ && sum < INT64_MAX)
+		return;
+	*profile->info.unit = '\0';
+	for (size_t i = 0; i < profile->n_samples; i++)
+		profile->samples[i].weight = 1;
+}
+
 static bool fold_read(
     const struct fold_args *args, struct profile *profile, struct eh2sframe_error *error)
 {
@@ -65,19 +84,20 @@ static bool fold_read(
 	     profile_load(profile, fd, !args->no_guess, &err);
 	if (!input)
 		close(fd);
+	if (ok)
+		fold_weigh(profile);
 	return ok || fold_failed(&err, error);
 }
 
 /* "in.rec: 4204 samples, 98.33% with complete stacks; 68 end: copy of the stack cut off". Percentages are of weights. */
 static void fold_summary(const struct fold_args *args, const struct profile *profile)
 {
-	const bool weighted = tree_is_weighted(profile);
 	const size_t n = profile->n_samples;
 	struct profile_ends ends = {0};
 
 	for (size_t i = 0; i < n; i++)
-		profile_ends_add(&ends, profile->samples[i].why,
-		    weighted ? profile->samples[i].weight : 1);
+		profile_ends_add(
+		    &ends, profile->samples[i].why, profile->samples[i].weight);
 	fprintf(stderr, "%s: ", print_program);
 	plain_print(args->title ? args->title : args->recording, stderr);
 	fprintf(stderr, ": %zu sample%s, %.2f%% with complete stacks", n, num_s(n),

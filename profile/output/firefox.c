@@ -21,7 +21,6 @@ struct firefox {
 	/* 1 + an index, or 0: the last row of each stack, the last name of the main thread of each process, the first sample of each
 	 * thread, and the next sample of each one's. */
 	uint32_t *rows, *mains, *first, *next;
-	bool weighted;
 	FILE *out;
 };
 
@@ -257,8 +256,8 @@ static void firefox_samples(const struct firefox *fx, size_t first)
 		    (double)(samples[i - 1].time - samples[0].time) / 1e6);
 	fputs("],\"weight\":[", fx->out);
 	for (size_t i = first; i; i = fx->next[i - 1])
-		fprintf(fx->out, "%s%" PRIu64, i == first ? "" : ",",
-		    fx->weighted ? samples[i - 1].weight : 1);
+		fprintf(
+		    fx->out, "%s%" PRIu64, i == first ? "" : ",", samples[i - 1].weight);
 	fputs("]}}", fx->out);
 }
 
@@ -285,8 +284,7 @@ static void firefox_threads(const struct firefox *fx)
 bool output_firefox(const struct profile *profile, const struct naming *naming,
     const char *version, FILE *out, struct err *err)
 {
-	struct firefox fx = {
-	    profile, naming, .weighted = tree_is_weighted(profile), .out = out};
+	struct firefox fx = {profile, naming, .out = out};
 	bool ok;
 
 	fx.mains = calloc(FIREFOX_PIDS + naming->n_places + naming->n_functions +

@@ -53,7 +53,7 @@ static void page_info(const struct page *page, const char *version)
 	    info->frequency,
 	    n ? (double)(samples[n - 1].time - samples[0].time) / 1e9 : 0.0, info->lost,
 	    n, page->least, page->tree->nodes[0].weight);
-	json_text_member("unit", page->tree->weighted ? info->unit : "", page->out);
+	json_text_member("unit", info->unit, page->out);
 }
 
 /* The weight of stacks that end so, in the order of enum profile_why. */
@@ -62,11 +62,9 @@ static void page_ends(const struct page *page)
 	uint64_t weights[PROFILE_N_WHYS] = {0};
 	const char *comma = "";
 
-	for (size_t i = 0; i < page->profile->n_samples; i++) {
-		const struct profile_sample *sample = &page->profile->samples[i];
-
-		weights[sample->why] += page->tree->weighted ? sample->weight : 1;
-	}
+	for (size_t i = 0; i < page->profile->n_samples; i++)
+		weights[page->profile->samples[i].why] +=
+		    page->profile->samples[i].weight;
 	fputs(",\"ends\":[", page->out);
 	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++) {
 		if (!weights[why])
@@ -209,8 +207,7 @@ static void page_threads(const struct page *page, struct page_line *lines)
 		const struct profile_sample *sample = &profile->samples[i];
 
 		lines[i] = (struct page_line){sample->thread,
-		    page->kept[page->tree->of_stack[sample->stack]],
-		    page->tree->weighted ? sample->weight : 1};
+		    page->kept[page->tree->of_stack[sample->stack]], sample->weight};
 	}
 	qsort(lines, n, sizeof(*lines), search_order_pairs);
 	fputs(",\"threads\":[", page->out);

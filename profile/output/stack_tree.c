@@ -108,30 +108,13 @@ static bool tree_order(struct tree_maker *maker, struct tree *tree, struct err *
 	return tree->n_nodes > 0 || err_set_nomem(err);
 }
 
-bool tree_is_weighted(const struct profile *profile)
-{
-	uint64_t sum = 0;
-	bool differ = false;
-
-	for (size_t i = 0; i < profile->n_samples; i++) {
-		uint64_t weight = profile->samples[i].weight;
-
-		if (weight > INT64_MAX - sum)
-			return false;
-		sum += weight;
-		differ |= weight != profile->samples[0].weight;
-	}
-	return differ;
-}
-
 static void tree_weigh(const struct profile *profile, struct tree *tree)
 {
 	struct tree_node *nodes = tree->nodes;
 
-	tree->weighted = tree_is_weighted(profile);
 	for (size_t i = 0; i < profile->n_samples; i++)
 		nodes[tree->of_stack[profile->samples[i].stack]].self +=
-		    tree->weighted ? profile->samples[i].weight : 1;
+		    profile->samples[i].weight;
 	for (size_t i = tree->n_nodes; i-- > 0;) {
 		nodes[i].weight += nodes[i].self;
 		if (i)

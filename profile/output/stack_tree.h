@@ -29,15 +29,11 @@ struct tree {
 	struct tree_node *nodes;
 	size_t n_nodes;
 	uint32_t *of_stack; /* the node of each stack of the profile */
-	bool weighted;	    /* as tree_is_weighted; otherwise each sample counts 1 */
 };
 
 /* ERR_NOMEM, ERR_LIMIT. */
 ATTR_MUST_CHECK bool tree_make(const struct profile *profile, const struct naming *naming,
     struct tree *tree, struct err *err);
 void tree_free(struct tree *tree); /* accepts a zeroed one */
-
-/* Samples have different weights. Those of damage, whose sum is no number, do not count. */
-bool tree_is_weighted(const struct profile *profile);
 
 #endif
