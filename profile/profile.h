@@ -135,6 +135,7 @@ enum profile_machine { /* as enum eh2sframe_walk_machine */
 	PROFILE_X86_64 = 1,
 	PROFILE_AARCH64 = 2,
 	PROFILE_S390X = 3,
+	PROFILE_N_MACHINES = 4,
 };
 
 /* The origin of the samples, and how they were taken. Strings are NULL until a recording is loaded. */

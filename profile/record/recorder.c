@@ -136,7 +136,7 @@ bool recorder_begin(
     struct recorder *recorder, const struct record_args *args, struct err *err)
 {
 	static const int ENDS[] = {SIGINT, SIGTERM, SIGHUP};
-	const enum profile_machine machine = unwinder_machine();
+	const enum profile_machine machine = unwinder_machine("");
 	struct sigaction old;
 	sigset_t signals;
 
@@ -173,7 +173,7 @@ bool recorder_begin(
 	recorder->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->signals < 0)
 		return err_set_errno(err, "signalfd failed");
-	if (!perf_begin(&recorder->perf, args, unwinder_register_mask(machine), err))
+	if (!perf_begin(&recorder->perf, args, unwinder_machines[machine].registers, err))
 		return false;
 	if (!recorder_open_events(recorder, err))
 		return false;

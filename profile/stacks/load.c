@@ -227,21 +227,6 @@ static bool load_event(void *context, const struct event *event, struct err *err
 	return load_sample(load, event, err);
 }
 
-/* By the words of uname -m; 0: another machine. */
-static uint32_t load_machine(const char *name)
-{
-	static const char *const NAMES[] = {
-	    [PROFILE_X86_64] = "x86_64",
-	    [PROFILE_AARCH64] = "aarch64",
-	    [PROFILE_S390X] = "s390x",
-	};
-
-	for (uint32_t i = 1; i < sizeof(NAMES) / sizeof(*NAMES); i++)
-		if (strcmp(NAMES[i], name) == 0)
-			return i;
-	return *name ? 0 : unwinder_machine();
-}
-
 static bool load_info(struct load *load, struct err *err)
 {
 	struct profile_info *info = &load->profile->info;
@@ -256,7 +241,7 @@ static bool load_info(struct load *load, struct err *err)
 	info->start = perfdata->modified / 1000000000;
 	if (attr->freq && attr->sample_freq <= UINT32_MAX)
 		info->frequency = (uint32_t)attr->sample_freq;
-	info->machine = load_machine(perfdata->machine);
+	info->machine = unwinder_machine(perfdata->machine);
 	if (!info->machine)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "stacks of the machine %.64s cannot be walked, only those of x86-64, "

@@ -3,31 +3,31 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 
-enum profile_machine unwinder_machine(void)
+const struct unwinder_machine unwinder_machines[PROFILE_N_MACHINES] = {
+    [PROFILE_X86_64] = {"x86_64", UINT64_C(0xff0fff), 17, 8, 7, 6, 0},
+    [PROFILE_AARCH64] = {"aarch64", UINT64_C(0x1ffffffff), EH2SFRAME_WALK_N_REGISTERS, 32,
+	31, 29, 30},
+    /* General registers, mask and address of the PSW. */
+    [PROFILE_S390X] = {"s390x", UINT64_C(0x30000ffff), 16, 33, 15, 11, 14},
+};
+
+enum profile_machine unwinder_machine(const char *name)
 {
+	enum profile_machine machine = PROFILE_N_MACHINES;
+
 #if defined(__x86_64__)
-	return PROFILE_X86_64;
+	name = *name ? name : "x86_64";
 #elif defined(__aarch64__)
-	return PROFILE_AARCH64;
+	name = *name ? name : "aarch64";
 #elif defined(__s390x__)
-	return PROFILE_S390X;
-#else
-	return 0;
+	name = *name ? name : "s390x";
 #endif
-}
-
-uint64_t unwinder_register_mask(enum profile_machine machine)
-{
-	static const uint64_t MASKS[] = {
-	    [PROFILE_X86_64] = UINT64_C(0xff0fff),
-	    [PROFILE_AARCH64] = UINT64_C(0x1ffffffff),
-	    /* General registers, mask and address of the PSW. */
-	    [PROFILE_S390X] = UINT64_C(0x30000ffff),
-	};
-
-	return MASKS[machine];
+	while (--machine && strcmp(unwinder_machines[machine].name, name) != 0)
+		;
+	return machine;
 }
 
 bool unwinder_begin(

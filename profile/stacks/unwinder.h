@@ -66,10 +66,17 @@ ATTR_MUST_CHECK bool unwinder_take(
 /* The vDSO is a part of the kernel, and its file is nowhere: takes that of this process. */
 void unwinder_vdso(struct unwinder *unwinder);
 
-/* How many registers a sample of the machine has, and which: for perf_event_open. 0: none. */
-uint64_t unwinder_register_mask(enum profile_machine machine);
-/* This machine; 0 when stacks cannot be walked on it. */
-enum profile_machine unwinder_machine(void);
+/* Facts of a machine. */
+struct unwinder_machine {
+	const char *name; /* as uname -m has it */
+	uint64_t
+	    registers; /* of a sample, a bit for each by perf's number: for perf_event_open */
+	/* How many of them DWARF has, perf's number of the PC, and which of DWARF's are SP, FP and RA; RA 0: none. */
+	uint8_t n, pc, sp, fp, ra;
+};
+extern const struct unwinder_machine unwinder_machines[PROFILE_N_MACHINES];
+/* This machine where name is "", or one that uname -m names so. 0: stacks cannot be walked on it. */
+enum profile_machine unwinder_machine(const char *name);
 
 /*
  * Walks the stack of a sample in a process; space may be NULL. The frames stay until the next

@@ -18,17 +18,8 @@ enum { WALK_ENTRY_FRAMES = 2 };
 #define WALK_AARCH64_SIGNATURE UINT64_C(0xff7f000000000000)
 
 /* perf's number of each register in the order of DWARF: arch/ARCH/include/uapi/asm/perf_regs.h. */
-static const uint8_t WALK_X86_64[] = {
+static const uint8_t WALK_X86_64[17] = {
     0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
-
-/* How many registers of DWARF a sample has, perf's number of the PC, and which registers are SP, FP and RA; RA 0: none. */
-static const struct walk_machine {
-	uint8_t n, pc, sp, fp, ra;
-} WALK_MACHINES[] = {
-    [PROFILE_X86_64] = {sizeof(WALK_X86_64), 8, 7, 6, 0},
-    [PROFILE_AARCH64] = {EH2SFRAME_WALK_N_REGISTERS, 32, 31, 29, 30},
-    [PROFILE_S390X] = {16, 33, 15, 11, 14},
-};
 
 _Static_assert((int)EH2SFRAME_WALK_FRAME_EXACT == PROFILE_FRAME_EXACT &&
 		   (int)PERFDATA_FRAME_EXACT == PROFILE_FRAME_EXACT &&
@@ -75,7 +66,8 @@ static void walk_begin(
     struct walk *walk, const struct event *event, struct eh2sframe_walk_frame *frame)
 {
 	const bool mapped = walk->unwinder->machine == PROFILE_X86_64;
-	const struct walk_machine *machine = &WALK_MACHINES[walk->unwinder->machine];
+	const struct unwinder_machine *machine =
+	    &unwinder_machines[walk->unwinder->machine];
 
 	for (unsigned int i = 0; i < machine->n; i++)
 		walk->registers[i] = walk_register(event, mapped ? WALK_X86_64[i] : i);

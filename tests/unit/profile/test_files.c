@@ -203,7 +203,7 @@ UNIT(files_own)
 	ck_assert_int_ge(fd, 0);
 	snprintf(command, sizeof(command), "cat /proc/%u/exe >%s", event.pid, path);
 	ck_assert_int_eq(system(command), 0);
-	ck_assert(unwinder_begin(&unwinder, unwinder_machine(), &err));
+	ck_assert(unwinder_begin(&unwinder, unwinder_machine(""), &err));
 	for (uint32_t i = 0; i < n && all < 3 * UNWINDER_ROWS; i++) {
 		const struct space_map *map;
 
