@@ -26,8 +26,6 @@ static int inlined_open_debug(
 			   module->build_id, module->build_id_size, path);
 	     i++)
 		fd = regular_open(path, &st);
-	if (fd < 0 && naming_copy_path(module->build_id, module->build_id_size, path))
-		fd = regular_open(path, &st);
 	return fd;
 }
 

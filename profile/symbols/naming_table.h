@@ -48,7 +48,7 @@ enum { NAMING_DEBUG_PATH = 4096 }; /* bytes of a path, with its zero */
 
 /*
  * Gives the place i of debug information for a build-id of n bytes: DIR/.build-id/ab/cdef.debug in each of the n_dirs folders, then
- * perf's. false: there are no more.
+ * perf's, and perf's copy of the file itself. false: there are no more. The path is empty, which no file has, where it would be too long.
  */
 ATTR_MUST_CHECK bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
     const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH]);

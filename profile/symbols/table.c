@@ -12,14 +12,18 @@
 /* The library reads no longer ones; a file that is written to meanwhile can lose the end of a name. */
 #define MAX_NAME 65536
 
-/* The path is empty, which no file has, where it would be too long. */
-static bool naming_path(const char *dir, const char *below, const char *end,
+bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
     const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
 {
+	const char *dir = i < n_dirs ? dirs[i] : getenv("PERF_BUILDID_DIR");
+	const char *below = dir ? "" : "/.debug";
+	const char *end = i < n_dirs ? ".debug" : i == n_dirs ? "/debug" : "/elf";
 	int at;
 
-	if (n < 2)
+	if (n < 2 || i > n_dirs + 1)
 		return false;
+	if (!dir)
+		dir = getenv("HOME");
 	at = snprintf(path, NAMING_DEBUG_PATH, "%s%s/.build-id/%02x/", dir ? dir : "",
 	    below, build_id[0]);
 	for (size_t k = 1; k < n && at < NAMING_DEBUG_PATH; k++)
@@ -32,26 +36,9 @@ static bool naming_path(const char *dir, const char *below, const char *end,
 	return true;
 }
 
-static bool naming_perf_path(
-    const char *end, const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
-{
-	const char *dir = getenv("PERF_BUILDID_DIR");
-
-	return naming_path(
-	    dir ? dir : getenv("HOME"), dir ? "" : "/.debug", end, build_id, n, path);
-}
-
-bool naming_debug_path(const char *const *dirs, size_t n_dirs, size_t i,
-    const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
-{
-	if (i < n_dirs)
-		return naming_path(dirs[i], "", ".debug", build_id, n, path);
-	return i == n_dirs && naming_perf_path("/debug", build_id, n, path);
-}
-
 bool naming_copy_path(const uint8_t *build_id, size_t n, char path[NAMING_DEBUG_PATH])
 {
-	return naming_perf_path("/elf", build_id, n, path);
+	return naming_debug_path(NULL, 0, 1, build_id, n, path);
 }
 
 /* Closes a file that is not of the module, or NULL. Returns one that is: a file at a path may have been
