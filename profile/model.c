@@ -87,17 +87,6 @@ const char *profile_ends_advice(const struct profile_ends *ends)
 	return ADVICE[most] && 100 * ends->weights[most] > all ? ADVICE[most] : "";
 }
 
-bool profile_set_text(char **text, const char *value, struct err *err)
-{
-	char *copy = strdup(value);
-
-	if (!copy)
-		return err_set_nomem(err);
-	free(*text);
-	*text = copy;
-	return true;
-}
-
 bool profile_init(struct profile *profile, struct err *err)
 {
 	memset(profile, 0, sizeof(*profile));

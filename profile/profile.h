@@ -222,7 +222,4 @@ void profile_survive_truncation(void);
 /* Where zeros were read last instead of what the file had; NULL: nowhere. */
 extern const void *volatile profile_lost;
 
-/* Replaces a string of info, such as &profile->info.command. */
-ATTR_MUST_CHECK bool profile_set_text(char **text, const char *value, struct err *err);
-
 #endif

@@ -247,11 +247,14 @@ static bool load_info(struct load *load, struct err *err)
 		    "stacks of the machine %.64s cannot be walked, only those of x86-64, "
 		    "AArch64 and s390x",
 		    perfdata->machine);
-	return profile_set_text(&info->command, perfdata->command, err) &&
-	       profile_set_text(&info->host, perfdata->host, err) &&
-	       profile_set_text(&info->release, perfdata->release, err) &&
-	       profile_set_text(&info->event, name, err) &&
-	       profile_set_text(&info->unit, clock ? "ns" : name, err);
+	info->command = strdup(perfdata->command);
+	info->host = strdup(perfdata->host);
+	info->release = strdup(perfdata->release);
+	info->event = strdup(name);
+	info->unit = strdup(clock ? "ns" : name);
+	return (info->command && info->host && info->release && info->event &&
+		   info->unit) ||
+	       err_set_nomem(err);
 }
 
 /* The vDSO is the one of this system where it is the system that was recorded. */
