@@ -45,10 +45,4 @@ ATTR_MUST_CHECK bool record_args_read(
 /* The text of --help, without its last end of a line. */
 extern const char record_args_help[];
 
-/* picture.c: where the output's name ends as one of fold_formats, makes the recording. Finds what stands against the output before the
- * command runs. ERR_IO, ERR_NOMEM. */
-ATTR_MUST_CHECK bool picture_begin(struct record_args *args, struct err *err);
-/* Makes the picture of the recording, and prints the summary or what goes wrong. */
-ATTR_MUST_CHECK bool picture_write(const struct record_args *args);
-
 #endif

@@ -96,7 +96,7 @@ begin cmd/report report
 begin profile jit owner profile spent
 begin profile/perfdata event perfdata
 begin profile/stacks facts load profile rows space spaces unwinder
-begin profile/record main names perf picture proc queue record recorder
+begin profile/record main names perf proc queue record recorder
 begin profile/symbols inlined naming table
 begin profile/output json_text output tree
 begin profile/fold fold main
