@@ -2,6 +2,7 @@
 /* The lists of a profile. Equal elements are found by a hash, so each is there once. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/vec.h"
 #include "profile/profile.h"
@@ -85,6 +86,14 @@ const char *profile_ends_advice(const struct profile_ends *ends)
 			most = why;
 	}
 	return ADVICE[most] && 100 * ends->weights[most] > all ? ADVICE[most] : "";
+}
+
+bool profile_is_here(const struct profile_info *info)
+{
+	struct utsname name;
+
+	return uname(&name) == 0 && strcmp(name.release, info->release) == 0 &&
+	       strcmp(name.nodename, info->host) == 0;
 }
 
 bool profile_init(struct profile *profile, struct err *err)

@@ -189,6 +189,9 @@ struct profile_list {
 ATTR_MUST_CHECK bool profile_add(const struct profile_list *list, const void *element,
     uint32_t *index, struct err *err);
 
+/* True if it was recorded on this system, with the kernel that runs now. */
+bool profile_is_here(const struct profile_info *info);
+
 ATTR_MUST_CHECK bool profile_init(struct profile *profile, struct err *err);
 void profile_free(struct profile *profile); /* accepts a zeroed one */
 

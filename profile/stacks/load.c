@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "profile/perfdata/format.h"
 #include "profile/perfdata/read.h"
@@ -257,17 +256,6 @@ static bool load_info(struct load *load, struct err *err)
 	       err_set_nomem(err);
 }
 
-/* The vDSO is the one of this system where it is the system that was recorded. */
-static void load_vdso(struct load *load)
-{
-	const struct perfdata *perfdata = &load->perfdata;
-	struct utsname name;
-
-	if (uname(&name) == 0 && strcmp(name.release, perfdata->release) == 0 &&
-	    strcmp(name.nodename, perfdata->host) == 0)
-		unwinder_vdso(&load->unwinder);
-}
-
 static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 {
 	const uint64_t copies = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -283,7 +271,9 @@ static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 	load->unwinder.no_rows =
 	    ~perfdata->attrs[perfdata->first].layout.sample_type & copies;
 	load->unwinder.guess = guess;
-	load_vdso(load);
+	/* The vDSO is the one of this system. */
+	if (profile_is_here(info))
+		unwinder_vdso(&load->unwinder);
 	if (!perfdata_each(&load->perfdata, load_event, load, err))
 		return false;
 	if ((uintptr_t)profile_lost - (uintptr_t)perfdata->bytes < perfdata->size)

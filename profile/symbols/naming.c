@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 
 #include "base/hash.h"
@@ -283,12 +282,9 @@ static bool naming_frame(struct naming_work *work, uint64_t index, struct err *e
 static bool naming_is_here(const struct profile *profile)
 {
 	struct timespec now, up;
-	struct utsname name;
 	int64_t booted;
 
-	if (uname(&name) < 0 || strcmp(name.release, profile->info.release) != 0 ||
-	    strcmp(name.nodename, profile->info.host) != 0 ||
-	    clock_gettime(CLOCK_REALTIME, &now) < 0 ||
+	if (!profile_is_here(&profile->info) || clock_gettime(CLOCK_REALTIME, &now) < 0 ||
 	    clock_gettime(CLOCK_BOOTTIME, &up) < 0)
 		return false;
 	booted = (int64_t)now.tv_sec - (int64_t)up.tv_sec;
