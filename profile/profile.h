@@ -84,9 +84,9 @@ enum profile_frame_kind {
 	PROFILE_FRAME_FILE = 0,	  /* address in module, before relocation */
 	PROFILE_FRAME_KERNEL = 1, /* address in the kernel; name when it was readable */
 	PROFILE_FRAME_JIT = 2, /* address in process pid, name from /tmp/perf-PID.map */
-	/* Without an address. Stands for callers that were not found; its name says why. */
+	/* Stands for callers that were not found, and has no address; its name says why. */
 	PROFILE_FRAME_MARK = 3,
-	/* Without an address. Every stack begins with the name of its thread. */
+	/* Begins every stack, and has no address; its name is that of the thread. */
 	PROFILE_FRAME_THREAD = 4,
 	PROFILE_FRAME_UNKNOWN = 5, /* address in process pid, in no file */
 };
@@ -170,14 +170,14 @@ struct profile {
 	struct hash_key key;	 /* of stack_slots */
 };
 
-/* A list in which equal elements are one: a key, and behind it the address of a text of its own, or NULL, are what tells them apart. */
+/* A list in which equal elements are one. They begin with a key, behind which is the address of a text of their own, or NULL; both tell them apart. */
 struct profile_list {
 	void *elements; /* the address of the owner's pointer to them */
 	size_t *n, *cap;
 	struct slots *slots;
 	size_t size, text; /* bytes of an element, and where that address is */
 };
-/* The list of an owner that has these members: names, n_names, cap_names, name_slots. */
+/* Names the list of an owner that has these members: names, n_names, cap_names, name_slots. */
 #define PROFILE_LIST(owner, name, text)                                                  \
 	&(const struct profile_list)                                                     \
 	{                                                                                \

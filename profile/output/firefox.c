@@ -94,7 +94,7 @@ static uint64_t firefox_address(const struct firefox *fx, size_t row)
 	return frame->address - !(frame->flags & PROFILE_FRAME_EXACT);
 }
 
-/* Of the kinds of frames: firefox_meta has their names. */
+/* Gives each kind of frame a category, whose names firefox_meta has. */
 static const uint8_t CATEGORIES[] = {[PROFILE_FRAME_FILE] = 1,
     [PROFILE_FRAME_KERNEL] = 2,
     [PROFILE_FRAME_JIT] = 1,

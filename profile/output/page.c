@@ -102,7 +102,7 @@ static void page_files(const struct page *page)
 		    module->flags & PROFILE_MODULE_KERNEL ? "kernel" : "file", "},",
 		    page->out);
 	}
-	/* For the other kinds of frames, in their order. */
+	/* The other kinds of frames follow in their order. */
 	page_file("[compiled at run time]", "", "jit", "},", page->out);
 	page_file("", "", "incomplete", "},", page->out);
 	page_file("", "", "thread", "},", page->out);
@@ -197,7 +197,7 @@ static void page_nodes(struct page *page)
 	fputs("]", page->out);
 }
 
-/* lines has room for one of each sample. */
+/* Writes the threads with their weights; lines has room for one of each sample. */
 static void page_threads(const struct page *page, struct page_line *lines)
 {
 	const struct profile *profile = page->profile;

@@ -14,7 +14,7 @@ struct tree_maker {
 	uint32_t *places;     /* of each node in the tree */
 };
 
-/* By name, then as naming has them. Marks are last. */
+/* Compares by name, then as naming has them. Marks are last. */
 static int tree_compare_names(const void *left, const void *right)
 {
 	const struct naming_function *const *a = left, *const *b = right;

@@ -24,7 +24,7 @@ static int record_fail(const struct err *err, int status)
 	return status;
 }
 
-/* A file without a name in the folder of path: there is room for the output, too. */
+/* Opens a file without a name in the folder of path: there is room for the output, too. */
 static int record_file(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -40,7 +40,7 @@ static int record_file(const char *path)
 	return fd;
 }
 
-/* Where the output's name ends as one of fold_formats, makes the recording. Finds what stands against the output before the command runs. */
+/* Makes the recording if the output's name ends as one of fold_formats. Finds what stands against the output before the command runs. */
 static bool record_picture_begin(struct record_args *args, struct err *err)
 {
 	struct eh2sframe_error error;

@@ -66,7 +66,7 @@ ATTR_MUST_CHECK bool unwinder_take(
 /* The vDSO is a part of the kernel, and its file is nowhere: takes that of this process. */
 void unwinder_vdso(struct unwinder *unwinder);
 
-/* Facts of a machine. */
+/* Describes a machine. */
 struct unwinder_machine {
 	const char *name; /* as uname -m has it */
 	uint64_t

@@ -47,7 +47,7 @@ struct naming_order {
 	uint64_t group, frame;
 };
 
-/* The origin of a name: the symbols of a file, debug information of what is inlined, or another one. */
+/* Tells where a name is from: the symbols of a file, debug information of what is inlined, or elsewhere. */
 enum naming_origin { NAMING_SYMBOL, NAMING_INLINED, NAMING_OTHER };
 
 /* A name as it was found, and the function that it stands for. */
@@ -92,7 +92,7 @@ static bool naming_add(struct naming *naming, struct naming_function *function,
 	return ok;
 }
 
-/* What is shown for a name; NULL when memory runs out. Symbols of files have no version there; behind that of an entry of a PLT is none. */
+/* Makes the text that is shown for a name; NULL when memory runs out. A version is left out of symbols of files; entries of PLTs have none. */
 static char *naming_text(struct naming_work *work, const struct naming_known *known)
 {
 	const bool symbol = known->origin == NAMING_SYMBOL,

@@ -27,7 +27,7 @@ struct naming_function {
 	char *name;
 };
 
-/* A source. */
+/* A source of code. */
 struct naming_file {
 	char *path; /* without control characters */
 };
