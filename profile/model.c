@@ -194,7 +194,7 @@ bool profile_add_frame(struct profile *profile, const struct profile_frame *fram
 bool profile_add_thread(struct profile *profile, uint32_t pid, uint32_t tid,
     const char *comm, uint32_t *index, struct err *err)
 {
-	const struct profile_thread thread = {pid, tid, (char *)(uintptr_t)comm};
+	const struct profile_thread thread = {pid, tid, (char *)(uintptr_t)comm, 0};
 
 	return profile_add(PROFILE_LIST(profile, thread, comm), &thread, index, err);
 }

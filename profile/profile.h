@@ -122,6 +122,7 @@ struct profile_stack {
 struct profile_thread {
 	uint32_t pid, tid;
 	char *comm;
+	uint32_t stack; /* with which its stacks begin */
 };
 
 struct profile_sample {

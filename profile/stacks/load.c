@@ -164,14 +164,14 @@ static void sample_given(
 
 /* Adds a frame without an address, with which a stack begins. */
 static bool sample_begin(struct load *load, enum profile_frame_kind kind,
-    const char *name, uint32_t *stack, struct err *err)
+    const char *name, uint32_t caller, uint32_t *stack, struct err *err)
 {
 	const struct profile_frame frame = {
 	    .kind = kind, .name = (char *)(uintptr_t)name};
 	uint32_t index;
 
 	return profile_add_frame(load->profile, &frame, &index, err) &&
-	       profile_add_stack(load->profile, *stack, index, stack, err);
+	       profile_add_stack(load->profile, caller, index, stack, err);
 }
 
 /* Adds a sample, after a walk of its stack where the recording has a copy. ERR_NOMEM, ERR_LIMIT. */
@@ -187,10 +187,13 @@ static bool load_sample(struct load *load, const struct event *event, struct err
 	if (!thread)
 		return false;
 	if (thread->number == UINT32_MAX &&
-	    !profile_add_thread(load->profile, event->pid, event->tid, thread->comm,
-		&thread->number, err))
+	    (!profile_add_thread(load->profile, event->pid, event->tid, thread->comm,
+		 &thread->number, err) ||
+		!sample_begin(load, PROFILE_FRAME_THREAD, thread->comm, 0,
+		    &load->profile->threads[thread->number].stack, err)))
 		return false;
 	sample.thread = thread->number;
+	sample.stack = load->profile->threads[sample.thread].stack;
 	if (!sample_kernel(load, event, err))
 		return false;
 	if (load->unwinder.no_rows)
@@ -201,11 +204,9 @@ static bool load_sample(struct load *load, const struct event *event, struct err
 	if (!sample_user(load, space, &walked, err))
 		return false;
 	/* From its outermost frame on. */
-	if (!sample_begin(load, PROFILE_FRAME_THREAD,
-		load->profile->threads[sample.thread].comm, &sample.stack, err) ||
-	    (!profile_why_outermost(sample.why) &&
-		!sample_begin(load, PROFILE_FRAME_MARK, profile_why_text(sample.why),
-		    &sample.stack, err)))
+	if (!profile_why_outermost(sample.why) &&
+	    !sample_begin(load, PROFILE_FRAME_MARK, profile_why_text(sample.why),
+		sample.stack, &sample.stack, err))
 		return false;
 	while (load->n)
 		if (!profile_add_stack(load->profile, sample.stack,
