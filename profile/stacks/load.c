@@ -50,16 +50,19 @@ static bool sample_kernel(struct load *load, const struct event *event, struct e
 	uint64_t addresses[UNWINDER_MAX_KERNEL];
 	size_t n = sample_addresses(event, PERF_CONTEXT_KERNEL, PERF_RECORD_MISC_KERNEL,
 	    addresses, UNWINDER_MAX_KERNEL);
+	uint32_t kernel = 0;
 
+	if (n && !profile_add_module(load->profile, &module, &kernel, err))
+		return false;
 	for (load->n = 0; load->n < n; load->n++) {
-		struct profile_frame frame = {.address = addresses[load->n],
+		const struct profile_frame frame = {.address = addresses[load->n],
+		    .module = kernel,
 		    .name = (char *)(uintptr_t)perfdata_name(
 			&load->perfdata, UINT32_MAX, addresses[load->n]),
 		    .kind = PROFILE_FRAME_KERNEL,
 		    .flags = load->n ? 0 : PROFILE_FRAME_EXACT};
 
-		if (!profile_add_module(load->profile, &module, &frame.module, err) ||
-		    !profile_add_frame(
+		if (!profile_add_frame(
 			load->profile, &frame, &load->frames[load->n], err))
 			return false;
 	}
