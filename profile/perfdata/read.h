@@ -56,7 +56,7 @@ struct perfdata {
 	/* The rest is its own. */
 	const uint8_t *bytes; /* of the file, mapped */
 	uint64_t size, data, data_end;
-	uint64_t block; /* number of the block of the file that was read last */
+	size_t kept; /* bytes of records that are in memory since they were read */
 	struct perfdata_attr *attrs;
 	struct perfdata_id *ids;	     /* in their order */
 	struct perfdata_build_id *build_ids; /* in the order of paths */

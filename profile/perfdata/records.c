@@ -40,20 +40,18 @@ static bool records_is_known(uint32_t type)
 /* Bytes of a record that a walk reads mostly, and of a line of the processor's cache. */
 enum { RECORDS_SOON = 3072, RECORDS_LINE = 64 };
 
-/* Bytes of a file after which those that were read no longer count as memory of this program. */
-enum { RECORDS_BLOCK = 64 << 20 };
+/* Bytes of records after which those that were read no longer count as memory of this program. */
+enum { RECORDS_KEPT = 64 << 20 };
 
-static void records_unmap(struct perfdata *perfdata, uint64_t next)
+/* Buffers of processors take turns in the order of time, so the next record can be far away, and the one behind it here again. */
+static void records_unmap(struct perfdata *perfdata, size_t size)
 {
-	const uint64_t start = perfdata->block * RECORDS_BLOCK;
-	const uint64_t left = perfdata->size - start;
-
-	if (next / RECORDS_BLOCK == perfdata->block)
+	perfdata->kept += size;
+	if (perfdata->kept < RECORDS_KEPT)
 		return;
-	perfdata->block = next / RECORDS_BLOCK;
+	perfdata->kept = 0;
 	/* They can be read again. Without a success, it is only more memory. */
-	madvise((void *)(uintptr_t)(perfdata->bytes + start),
-	    left < RECORDS_BLOCK ? left : RECORDS_BLOCK, MADV_DONTNEED);
+	madvise((void *)(uintptr_t)perfdata->bytes, perfdata->size, MADV_DONTNEED);
 }
 
 /* Memory is slower than a walk, which reads the front of a copy for the most part. */
@@ -72,7 +70,6 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 
 	if (offset >= perfdata->data_end)
 		return NULL;
-	records_unmap(perfdata, offset);
 	bytes = perfdata_bytes(perfdata, offset, sizeof(*header));
 	if (!bytes)
 		return NULL;
@@ -86,6 +83,7 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 		    (unsigned long long)offset, header->size);
 		return NULL;
 	}
+	records_unmap(perfdata, header->size);
 	return perfdata_bytes(perfdata, offset, header->size);
 }
 

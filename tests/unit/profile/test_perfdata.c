@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "profile/perfdata/read.h"
@@ -451,40 +452,70 @@ UNIT(perfdata_events)
 	close(fd);
 }
 
-/* A file of more than one block, whose halves take turns in the order of time. It may lose its end at any time. */
-UNIT(perfdata_blocks)
+/* Two halves, apart from each other, whose n samples of size bytes take turns in the order of time. */
+static int two_halves(uint64_t n, size_t size, uint64_t apart)
 {
-	const size_t attr_size = sizeof(struct perf_event_attr) + 16, n = 3000;
-	const int big = 60000;
-	struct perfdata_header file = {.magic = PERFDATA_MAGIC,
+	const size_t attr_size = sizeof(struct perf_event_attr) + 16;
+	const struct perfdata_header file = {.magic = PERFDATA_MAGIC,
 	    .size = sizeof(file),
 	    .attr_size = attr_size,
 	    .attrs = {sizeof(file), attr_size},
-	    .data = {sizeof(file) + attr_size, n * (size_t)big}};
+	    .data = {sizeof(file) + attr_size, n * size + 16 + apart}};
 	const struct perf_event_attr attr = {
 	    .size = sizeof(attr), .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME};
-	const struct perf_event_header header = {
-	    .type = PERF_RECORD_SAMPLE, .size = (uint16_t)big};
-	const off_t end = (off_t)(file.data.offset + file.data.size);
+	const struct perf_event_header sample = {PERF_RECORD_SAMPLE, 0, (uint16_t)size},
+				       between = {PERFDATA_RECORD_AUXTRACE, 0, 16};
+	off_t at = (off_t)file.data.offset;
+	int fd = file_of(&file, sizeof(file));
+
+	ck_assert_int_eq(pwrite(fd, &attr, sizeof(attr), sizeof(file)), sizeof(attr));
+	for (uint64_t i = 0; i < n; i++, at += (off_t)size) {
+		const uint64_t time = 1 + i % (n / 2) * 2 + i / (n / 2);
+
+		if (i == n / 2) {
+			ck_assert_int_eq(pwrite(fd, &between, 8, at), 8);
+			ck_assert_int_eq(pwrite(fd, &apart, 8, at + 8), 8);
+			at += 16 + (off_t)apart;
+		}
+		ck_assert_int_eq(pwrite(fd, &sample, 8, at), 8);
+		ck_assert_int_eq(pwrite(fd, &time, 8, at + 16), 8);
+	}
+	ck_assert_int_eq(ftruncate(fd, at), 0);
+	return fd;
+}
+
+/* Pages that are let go too early come again for each sample. */
+UNIT(perfdata_turns)
+{
+	const size_t n = 10000;
 	struct perfdata perfdata;
 	struct seen seen = {0};
-	int fd = memfd_create("recording", 0);
+	struct rusage before, after;
+	int fd = two_halves(n, 1000, 128 << 20);
 
-	ck_assert_int_eq(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
-	ck_assert_int_eq(pwrite(fd, &attr, sizeof(attr), sizeof(file)), sizeof(attr));
-	for (uint64_t i = 0; i < n; i++) {
-		const uint64_t words[] = {0x1000, 1 + i % (n / 2) * 2 + i / (n / 2)};
-		off_t at = (off_t)(file.data.offset + i * (size_t)big);
+	ck_assert_msg(perfdata_open(&perfdata, fd, &err), "%s", err.text);
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &before), 0);
+	ck_assert(perfdata_each(&perfdata, see, &seen, &err));
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &after), 0);
+	ck_assert(seen.n == n && seen.last == n);
+	ck_assert_int_lt(after.ru_minflt - before.ru_minflt, n / 2);
+	perfdata_free(&perfdata);
+	close(fd);
+}
 
-		ck_assert_int_eq(pwrite(fd, &header, sizeof(header), at), sizeof(header));
-		ck_assert_int_eq(pwrite(fd, words, sizeof(words), at + 8), sizeof(words));
-	}
-	ck_assert_int_eq(ftruncate(fd, end), 0);
+/* More bytes than are kept. The file may lose its end at any time. */
+UNIT(perfdata_blocks)
+{
+	const size_t n = 3000;
+	struct perfdata perfdata;
+	struct seen seen = {0};
+	int fd = two_halves(n, 60000, 0);
+
 	ck_assert_msg(perfdata_open(&perfdata, fd, &err), "%s", err.text);
 	ck_assert_msg(perfdata_each(&perfdata, see, &seen, &err), "%s", err.text);
 	ck_assert(seen.n == n && seen.last == n);
 	profile_survive_truncation();
-	ck_assert_int_eq(ftruncate(fd, end / 2 + big / 2), 0);
+	ck_assert_int_eq(ftruncate(fd, (off_t)perfdata.size / 2 + 30000), 0);
 	ck_assert(!perfdata_each(&perfdata, see, &seen, &err) &&
 		  err.kind == ERR_MALFORMED && profile_lost);
 	perfdata_free(&perfdata);
