@@ -184,11 +184,13 @@ bool perfdata_each(
 		at.next = perfdata->records[i].offset;
 		if (i + 1 < perfdata->n_records)
 			records_prefetch(perfdata, perfdata->records[i + 1].offset);
-		if (!records_next(&at, err) && err->kind != ERR_NONE)
-			return false;
-		/* A record that changed meanwhile is left out. */
-		if (at.bytes && at.place.offset == perfdata->records[i].offset &&
-		    !records_take(&at, take, context, err))
+		/* To search for the next one each time would take the square of their number. */
+		if (!records_next(&at, err) ||
+		    at.place.offset != perfdata->records[i].offset)
+			return err->kind == ERR_NONE &&
+			       err_set(err, ERR_IO,
+				   "it changed while it was read; read a copy");
+		if (!records_take(&at, take, context, err))
 			return false;
 	}
 	return true;

@@ -484,6 +484,38 @@ static int two_halves(uint64_t n, size_t size, uint64_t apart)
 	return fd;
 }
 
+struct changing {
+	struct perfdata perfdata;
+	size_t n;
+	int fd;
+};
+
+/* Makes records that nobody knows of all others. */
+static bool change(void *context, const struct event *event, struct err *unused)
+{
+	struct changing *changing = context;
+
+	(void)event;
+	(void)unused;
+	for (size_t i = 1; i < changing->perfdata.n_records; i++)
+		ck_assert_int_eq(pwrite(changing->fd, "", 1,
+				     (off_t)changing->perfdata.records[i].offset),
+		    1);
+	return ++changing->n;
+}
+
+/* The list of records says what is no longer so. */
+UNIT(perfdata_changed)
+{
+	struct changing changing = {.fd = two_halves(100, 1000, 0)};
+
+	ck_assert(perfdata_open(&changing.perfdata, changing.fd, &err));
+	ck_assert(!perfdata_each(&changing.perfdata, change, &changing, &err));
+	ck_assert(err.kind == ERR_IO && changing.n == 1);
+	perfdata_free(&changing.perfdata);
+	close(changing.fd);
+}
+
 /* Pages that are let go too early come again for each sample. */
 UNIT(perfdata_turns)
 {
