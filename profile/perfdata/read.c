@@ -162,8 +162,7 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 	bytes = mmap(NULL, perfdata->size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED && perfdata->size)
 		return err_set_errno(err, "cannot read the recording");
-	if (bytes != MAP_FAILED)
-		perfdata->bytes = bytes;
+	perfdata->bytes = bytes;
 	return read_header(perfdata, &header, err) &&
 	       read_attrs(perfdata, &header, err) && read_check_attrs(perfdata, err) &&
 	       (perfdata->cut_off || perfdata_features(perfdata, header.features, err));

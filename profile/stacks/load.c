@@ -280,9 +280,6 @@ static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 		unwinder_vdso(&load->unwinder);
 	if (!perfdata_each(&load->perfdata, load_event, load, err))
 		return false;
-	if ((uintptr_t)profile_lost - (uintptr_t)perfdata->bytes < perfdata->size)
-		return err_set(err, ERR_IO,
-		    "bytes of it could not be read, or it became shorter; copy it again");
 	info->lost = load->unwinder.n_lost + perfdata->n_damaged;
 	info->n_others = perfdata->n_others;
 	info->cut_off = perfdata->cut_off;
@@ -297,7 +294,13 @@ bool profile_load(struct profile *profile, int fd, bool guess, struct err *err)
 	if (!load)
 		return err_set_nomem(err);
 	load->profile = profile;
+	profile_lost = NULL;
 	ok = load_all(load, fd, guess, err);
+	/* Zeros in place of bytes are the cause of other errors. */
+	if (profile_lost && (uintptr_t)profile_lost - (uintptr_t)load->perfdata.bytes <
+				load->perfdata.size)
+		ok = err_set(err, ERR_IO,
+		    "bytes of it could not be read, or it became shorter; copy it again");
 	unwinder_free(&load->unwinder);
 	perfdata_free(&load->perfdata);
 	free(load);

@@ -10,6 +10,8 @@ long makes five times as many damaged recordings.
 import json
 import os
 import random
+import struct
+import subprocess
 import sys
 
 from batch_lib import remove, scratch
@@ -18,6 +20,7 @@ from tap import check, plan
 
 FOLD, WRITER = (os.path.realpath(path) for path in sys.argv[1:3])
 FORMATS = ("folded", "html", "firefox")
+CUT_AT = 4 << 20
 CUT_STEP, MUTANTS = (7, 600) if sys.argv[3:] == ["long"] else (35, 120)
 
 
@@ -33,6 +36,11 @@ def small():
     for i in range(60):
         rec.sample(threads[i % 3], frames[i % 7:i % 20:1 + i % 3], (1, NO_ROW, CUT_OFF, 9)[i % 4], time=10**9 + i)
     return rec.write(WRITER, "small.rec")
+
+
+def contents(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def fine(got):
@@ -58,6 +66,23 @@ def mutants(data):
         yield bytes(changed)
 
 
+def shortened(data):
+    """What fold says of a recording that loses its end as soon as it is mapped."""
+    start, size = struct.unpack_from("<QQ", data, 40)
+    with os.fdopen(os.memfd_create("recording"), "r+b") as file:
+        file.write(data[:start] + data[start:start + size] * (CUT_AT // size * 16))
+        file.seek(48)
+        file.write(struct.pack("<Q", CUT_AT // size * 16 * size))
+        file.flush()
+        with subprocess.Popen([FOLD, f"/proc/self/fd/{file.fileno()}"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              pass_fds=[file.fileno()], text=True) as fold:
+            while fold.poll() is None and "memfd:recording" not in contents(f"/proc/{fold.pid}/maps"):
+                pass
+            file.truncate(CUT_AT)
+            text = fold.communicate()[1]
+    return fold.returncode, text
+
+
 def main():
     top = scratch()
     try:
@@ -75,6 +100,9 @@ def main():
             if not fine(got):
                 wrong.append((i, got.returncode, got.stderr[:300]))
         check(not wrong, "changed recordings end with a status and a line", wrong[:5])
+        found = [shortened(data) for _ in range(5)]
+        check(all(status in (0, 3) for status, _ in found) and any("became shorter" in text for _, text in found),
+              "a recording that becomes shorter is no damaged one", found)
         check(min(statuses.get(0, 0), statuses.get(1, 0)) > MUTANTS // 12, "some are read, some are refused", statuses)
     finally:
         remove(top)

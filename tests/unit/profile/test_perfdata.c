@@ -132,6 +132,29 @@ UNIT(perfdata_round_trip)
 	close(fd);
 }
 
+/* A recorder that has walked a file which became shorter folds its recording in the place of that file. */
+UNIT(perfdata_lost_before)
+{
+	const off_t size = (off_t)1 << 36;
+	int fd = file_written();
+	struct perfdata perfdata;
+	struct profile profile;
+
+	ck_assert_int_eq(ftruncate(fd, size), 0);
+	ck_assert(perfdata_open(&perfdata, fd, &err));
+	profile_lost = perfdata.bytes + size / 2;
+	perfdata_free(&perfdata);
+	ck_assert(profile_init(&profile, &err));
+	ck_assert_msg(profile_load(&profile, fd, true, &err), "%s", err.text);
+	profile_free(&profile);
+	/* No bytes of it are lost where there is no room for any. */
+	ck_assert_int_eq(ftruncate(fd, (off_t)1 << 60), 0);
+	ck_assert(profile_init(&profile, &err));
+	ck_assert(!profile_load(&profile, fd, true, &err) && err.kind == ERR_NOMEM);
+	profile_free(&profile);
+	close(fd);
+}
+
 static void check_indices(const struct profile *profile)
 {
 	for (size_t i = 1; i < profile->n_stacks; i++) {
