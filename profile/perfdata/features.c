@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/rd.h"
+#include "base/regular.h"
 #include "base/vec.h"
 #include "profile/perfdata/format.h"
 #include "profile/perfdata/read.h"
@@ -206,17 +207,18 @@ void perfdata_identify(const struct perfdata *perfdata, struct event *event)
 static bool feature_read(struct perfdata *perfdata, unsigned int feature,
     const struct perfdata_section *section, struct err *err)
 {
-	const uint8_t *from = perfdata_bytes(perfdata, section->offset, section->size);
 	uint8_t *bytes;
 
-	if (!from || section->size == 0 || section->size > PERFDATA_FEATURE_MAX)
+	if (!perfdata_bytes(perfdata, section->offset, section->size) ||
+	    section->size == 0 || section->size > PERFDATA_FEATURE_MAX)
 		return true;
 	bytes = malloc(section->size);
 	if (!bytes)
 		return err_set_nomem(err);
 	perfdata->features[perfdata->n_features++] = bytes;
-	memcpy(bytes, from, section->size);
-	return feature_take(perfdata, feature, bytes, section->size, err);
+	return regular_read(perfdata->fd, bytes, section->size, section->offset) !=
+		   (ssize_t)section->size ||
+	       feature_take(perfdata, feature, bytes, section->size, err);
 }
 
 bool perfdata_features(struct perfdata *perfdata, const uint64_t bits[4], struct err *err)

@@ -156,7 +156,9 @@ bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "it is not a regular file, but its records have to be sorted; name a "
 		    "file");
+	perfdata->fd = fd;
 	perfdata->size = (uint64_t)st.st_size;
+	perfdata->has_holes = (uint64_t)st.st_blocks * 512 < perfdata->size;
 	perfdata->modified =
 	    (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 	bytes = mmap(NULL, perfdata->size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -54,6 +54,8 @@ struct perfdata {
 	/* Samples of other events, and damaged ones: known after perfdata_each. */
 	uint64_t n_others, n_damaged;
 	/* The rest is its own. */
+	int fd; /* borrowed */
+	bool has_holes;
 	const uint8_t *bytes; /* of the file, mapped */
 	uint64_t size, data, data_end;
 	size_t kept; /* bytes of records that are in memory since they were read */
@@ -68,7 +70,7 @@ struct perfdata {
 	size_t n_names;
 	uint8_t *features[8]; /* that texts, names and paths are in */
 	size_t n_features;
-	uint8_t copy[EVENT_MAX_SIZE]; /* of a record that is no sample */
+	uint8_t copy[EVENT_MAX_SIZE]; /* of a record that is not read where it is */
 };
 
 /*
@@ -78,7 +80,7 @@ struct perfdata {
 ATTR_MUST_CHECK bool perfdata_open(struct perfdata *perfdata, int fd, struct err *err);
 void perfdata_free(struct perfdata *perfdata);
 
-/* Gets a record; false ends the reading. The record stays until it returns. */
+/* Gets a record; false, with err, ends the reading. The record stays until it returns. */
 typedef bool perfdata_fn(void *context, const struct event *event, struct err *err);
 
 /* Gives the records that struct event knows, in the order of time. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/regular.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "profile/perfdata/format.h"
@@ -37,22 +38,11 @@ static bool records_is_known(uint32_t type)
 	return type < 32 && known >> type & 1;
 }
 
-/* Bytes of a record that a walk reads mostly, and of a line of the processor's cache. */
-enum { RECORDS_SOON = 3072, RECORDS_LINE = 64 };
-
-/* Bytes of records after which those that were read no longer count as memory of this program. */
-enum { RECORDS_KEPT = 64 << 20 };
-
-/* Buffers of processors take turns in the order of time, so the next record can be far away, and the one behind it here again. */
-static void records_unmap(struct perfdata *perfdata, size_t size)
-{
-	perfdata->kept += size;
-	if (perfdata->kept < RECORDS_KEPT)
-		return;
-	perfdata->kept = 0;
-	/* They can be read again. Without a success, it is only more memory. */
-	madvise((void *)(uintptr_t)perfdata->bytes, perfdata->size, MADV_DONTNEED);
-}
+/*
+ * Bytes of a record that a walk reads mostly, and of a line of the processor's cache; and bytes of records after which those that were read
+ * no longer count as memory of this program.
+ */
+enum { RECORDS_SOON = 3072, RECORDS_LINE = 64, RECORDS_KEPT = 64 << 20 };
 
 /* Memory is slower than a walk, which reads the front of a copy for the most part. */
 static void records_prefetch(const struct perfdata *perfdata, uint64_t offset)
@@ -66,12 +56,9 @@ static void records_prefetch(const struct perfdata *perfdata, uint64_t offset)
 static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
     struct perf_event_header *header, struct err *err)
 {
-	const uint8_t *bytes;
+	const uint8_t *bytes = perfdata_bytes(perfdata, offset, sizeof(*header));
 
-	if (offset >= perfdata->data_end)
-		return NULL;
-	bytes = perfdata_bytes(perfdata, offset, sizeof(*header));
-	if (!bytes)
+	if (!bytes || offset >= perfdata->data_end)
 		return NULL;
 	memcpy(header, bytes, sizeof(*header));
 	if (header->size < sizeof(*header)) {
@@ -83,7 +70,16 @@ static const uint8_t *records_at(struct perfdata *perfdata, uint64_t offset,
 		    (unsigned long long)offset, header->size);
 		return NULL;
 	}
-	records_unmap(perfdata, header->size);
+	/*
+	 * Buffers of processors take turns in the order of time, so the next record can be far away, and the one behind it here again. All
+	 * can be read again. Without a success, it is only more memory.
+	 */
+	perfdata->kept += header->size;
+	if (perfdata->kept >= RECORDS_KEPT) {
+		perfdata->kept = 0;
+		madvise(
+		    (void *)(uintptr_t)perfdata->bytes, perfdata->size, MADV_DONTNEED);
+	}
 	return perfdata_bytes(perfdata, offset, header->size);
 }
 
@@ -158,9 +154,13 @@ static bool records_take(
 	const uint8_t *bytes = at->bytes;
 	struct event event;
 
-	/* The others have texts, whose ends must stay. */
-	if (!sample)
-		bytes = memcpy(perfdata->copy, bytes, at->header.size);
+	/* Texts have ends that must stay, and holes of tmpfs are filled where they are read through a mapping. */
+	if (!sample || perfdata->has_holes) {
+		bytes = perfdata->copy;
+		if (regular_read(perfdata->fd, perfdata->copy, at->header.size,
+			at->place.offset) != at->header.size)
+			return false;
+	}
 	if (!event_read(bytes, at->header.size, &at->attr->layout, &event) ||
 	    sample != (event.kind == EVENT_SAMPLE)) {
 		perfdata->n_damaged += sample;
@@ -177,7 +177,6 @@ bool perfdata_each(
 {
 	struct records at = {.perfdata = perfdata};
 
-	perfdata->n_others = 0;
 	if (!records_list(perfdata, err))
 		return false;
 	for (size_t i = 0; i < perfdata->n_records; i++) {
@@ -186,12 +185,11 @@ bool perfdata_each(
 			records_prefetch(perfdata, perfdata->records[i + 1].offset);
 		/* To search for the next one each time would take the square of their number. */
 		if (!records_next(&at, err) ||
-		    at.place.offset != perfdata->records[i].offset)
+		    at.place.offset != perfdata->records[i].offset ||
+		    !records_take(&at, take, context, err))
 			return err->kind == ERR_NONE &&
 			       err_set(err, ERR_IO,
 				   "it changed while it was read; read a copy");
-		if (!records_take(&at, take, context, err))
-			return false;
 	}
 	return true;
 }
