@@ -34,7 +34,7 @@ static bool read_ids(struct perfdata *perfdata, const struct perfdata_section *s
 	const uint8_t *bytes = perfdata_bytes(perfdata, section->offset, section->size);
 	uint64_t n = section->size / 8;
 
-	if (!bytes || section->size % 8 || n > READ_MAX_IDS - perfdata->n_ids ||
+	if ((n && !bytes) || section->size % 8 || n > READ_MAX_IDS - perfdata->n_ids ||
 	    /* Events that share a list would make more memory of it than the file has. */
 	    n > perfdata->size / 8 - perfdata->n_ids)
 		return read_damaged(err, "the list of identifiers", section->offset);

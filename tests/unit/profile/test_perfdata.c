@@ -491,10 +491,13 @@ static int two_halves(uint64_t n, size_t size, uint64_t apart)
 	    .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW};
 	const struct perf_event_header sample = {PERF_RECORD_SAMPLE, 0, (uint16_t)size},
 				       between = {PERFDATA_RECORD_AUXTRACE, 0, 16};
+	/* An empty list is nowhere. */
+	const struct perfdata_section ids = {UINT64_MAX, 0};
 	off_t at = (off_t)file.data.offset;
 	int fd = file_of(&file, sizeof(file));
 
 	ck_assert_int_eq(pwrite(fd, &attr, sizeof(attr), sizeof(file)), sizeof(attr));
+	ck_assert_int_eq(pwrite(fd, &ids, 16, sizeof(file) + sizeof(attr)), 16);
 	for (uint64_t i = 0; i < n; i++, at += (off_t)size) {
 		const uint64_t time = 1 + i % (n / 2) * 2 + i / (n / 2);
 		const uint32_t raw_size = (uint32_t)size - 28;
