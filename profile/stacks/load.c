@@ -57,8 +57,6 @@ static bool sample_kernel(struct load *load, const struct event *event, struct e
 	for (load->n = 0; load->n < n; load->n++) {
 		const struct profile_frame frame = {.address = addresses[load->n],
 		    .module = kernel,
-		    .name = (char *)(uintptr_t)perfdata_name(
-			&load->perfdata, UINT32_MAX, addresses[load->n]),
 		    .kind = PROFILE_FRAME_KERNEL,
 		    .flags = load->n ? 0 : PROFILE_FRAME_EXACT};
 
@@ -260,6 +258,23 @@ static bool load_info(struct load *load, struct err *err)
 	       err_set_nomem(err);
 }
 
+/* Names the kernel's frames, once each: a name is as long as a recording likes, and would be compared for each sample. */
+static bool load_kernel_names(struct load *load, struct err *err)
+{
+	for (size_t i = 0; i < load->profile->n_frames; i++) {
+		struct profile_frame *frame = &load->profile->frames[i];
+		const char *name =
+		    perfdata_name(&load->perfdata, UINT32_MAX, frame->address);
+
+		if (frame->kind != PROFILE_FRAME_KERNEL || !name)
+			continue;
+		frame->name = strdup(name);
+		if (!frame->name)
+			return err_set_nomem(err);
+	}
+	return true;
+}
+
 static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 {
 	const uint64_t copies = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -278,7 +293,8 @@ static bool load_all(struct load *load, int fd, bool guess, struct err *err)
 	/* The vDSO is the one of this system. */
 	if (profile_is_here(info))
 		unwinder_vdso(&load->unwinder);
-	if (!perfdata_each(&load->perfdata, load_event, load, err))
+	if (!perfdata_each(&load->perfdata, load_event, load, err) ||
+	    !load_kernel_names(load, err))
 		return false;
 	info->lost = load->unwinder.n_lost + perfdata->n_damaged;
 	info->n_others = perfdata->n_others;

@@ -5,6 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "profile/perfdata/read.h"
+#include "profile/perfdata/write.h"
+#include "profile/profile.h"
 #include "profile/record/names.h"
 #include "tests/unit/unit.h"
 
@@ -115,4 +118,48 @@ UNIT(names_out_of_time)
 	names_of_process(&names, pid);
 	ck_assert_uint_eq(names.n_left_out, 3);
 	names_free(&names);
+}
+
+static const struct perf_event_attr ATTR = {.size = sizeof(ATTR),
+    .type = PERF_TYPE_SOFTWARE,
+    .sample_type = EVENT_SAMPLE_TYPE,
+    .sample_id_all = 1};
+
+/* A long name of the kernel: what compares it for each frame runs into the time limit. */
+UNIT(perfdata_long_name_of_the_kernel)
+{
+	enum { N = 8000, FRAMES = 250 };
+	const uint64_t pc = 0xffffffff81000010;
+	static char text[EVENT_MAX_SIZE];
+	static uint64_t chain[1 + FRAMES];
+	char name[] = "x", *words[] = {name, NULL};
+	const struct perfdata_about about = {"", "", "x86_64", "cpu-clock", words, 0};
+	const struct perfdata_walked walked = {.why = PROFILE_NO_STACK};
+	struct event event = {.pid = 7,
+	    .tid = 7,
+	    .chain = (const uint8_t *)chain,
+	    .n_chain = 1 + FRAMES,
+	    .cpu_mode = PERF_RECORD_MISC_KERNEL};
+	struct perfdata_writer writer;
+	struct profile profile;
+	int fd = memfd_create("recording", 0);
+
+	memset(text, 'k', sizeof(text) - 1);
+	chain[0] = (uint64_t)PERF_CONTEXT_KERNEL;
+	for (size_t i = 1; i <= FRAMES; i++)
+		chain[i] = pc;
+	ck_assert(perfdata_begin(&writer, fd, &ATTR, true, &err));
+	ck_assert(perfdata_put_name(&writer, UINT32_MAX, pc, text));
+	for (size_t i = 0; i < N; i++)
+		ck_assert(perfdata_put_walked(&writer, &event, &walked, &err));
+	ck_assert(perfdata_end(&writer, &about, &err));
+	perfdata_writer_free(&writer);
+	ck_assert(profile_init(&profile, &err));
+	ck_assert_msg(profile_load(&profile, fd, true, &err), "%s", err.text);
+	ck_assert_uint_eq(profile.n_samples, N);
+	/* That of the thread, where the kernel was, and those that it returns to. */
+	ck_assert_uint_eq(profile.n_frames, 3);
+	ck_assert_str_eq(profile.frames[1].name, text);
+	profile_free(&profile);
+	close(fd);
 }
