@@ -186,7 +186,11 @@ const char *perfdata_name(const struct perfdata *perfdata, uint32_t pid, uint64_
 	if (perfdata->n_names)
 		found = bsearch(&wanted, perfdata->names, perfdata->n_names,
 		    sizeof(wanted), feature_compare_names);
-	return found ? perfdata->name_texts + found->at : NULL;
+	/* No recorder writes longer ones, of which each could be almost the whole file. */
+	return found && strnlen(perfdata->name_texts + found->at, EVENT_MAX_SIZE + 1) <=
+			    EVENT_MAX_SIZE
+		   ? perfdata->name_texts + found->at
+		   : NULL;
 }
 
 void perfdata_identify(const struct perfdata *perfdata, struct event *event)

@@ -163,3 +163,32 @@ UNIT(perfdata_long_name_of_the_kernel)
 	profile_free(&profile);
 	close(fd);
 }
+
+/* Names that have no end of their own, so each is as long as all behind it. */
+UNIT(perfdata_names_without_an_end)
+{
+	static char text[EVENT_MAX_SIZE], bytes[4 * EVENT_MAX_SIZE];
+	char name[] = "x", *words[] = {name, NULL}, *at;
+	const struct perfdata_about about = {"", "", "x86_64", "cpu-clock", words, 0};
+	struct perfdata_writer writer;
+	struct perfdata perfdata;
+	int fd = memfd_create("recording", 0);
+	ssize_t size;
+
+	memset(text, 'j', sizeof(text) - 1);
+	ck_assert(perfdata_begin(&writer, fd, &ATTR, true, &err));
+	ck_assert(perfdata_put_name(&writer, 7, 0x9000, text));
+	ck_assert(perfdata_put_name(&writer, 7, 0x9001, text));
+	ck_assert(perfdata_end(&writer, &about, &err));
+	perfdata_writer_free(&writer);
+	size = pread(fd, bytes, sizeof(bytes), 0);
+	ck_assert(size > 0 && size < (ssize_t)sizeof(bytes));
+	at = memmem(bytes, (size_t)size, "j\0j", 3);
+	ck_assert_ptr_nonnull(at);
+	ck_assert_int_eq(pwrite(fd, "j", 1, at + 1 - bytes), 1);
+	ck_assert_msg(perfdata_open(&perfdata, fd, &err), "%s", err.text);
+	ck_assert_ptr_null(perfdata_name(&perfdata, 7, 0x9000));
+	ck_assert_str_eq(perfdata_name(&perfdata, 7, 0x9001), text);
+	perfdata_free(&perfdata);
+	close(fd);
+}
