@@ -223,7 +223,7 @@ ATTR_MUST_CHECK bool profile_load(
  * Without it, whoever truncates a file that was recorded ends this program.
  */
 void profile_survive_truncation(void);
-/* Where zeros were read last instead of what the file had; NULL: nowhere. */
+/* The last place at which zeros were read instead of what the file had; NULL: none. */
 extern const void *volatile profile_lost;
 
 #endif
