@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The optimiser's recipe. The cost of a shared block depends on how many share it, which
- * is known only afterwards: so the cuts are made several times, each time at the prices
- * that follow from the time before, and the cheapest of all is taken.
+ * is known only afterwards: so the text is cut twice: as a trial, as if all that could use a block did, and
+ * then at the prices that follow from the trial.
  */
 #include "sframe/compact/compact.h"
 
@@ -11,152 +11,21 @@
 #include "base/vec.h"
 #include "sframe/compact/repeated_blocks.h"
 
-/* More rounds gain less than a thousandth. */
-enum { COMPACT_ROUNDS = 3 };
-
-struct solution_piece {
-	uint32_t from, to; /* elements of its line */
-	uint32_t block;
-	uint32_t len; /* bytes of its rows, where it is no block */
-};
-
-/* The pieces of all lines; in each line from the last on. */
-struct solution {
-	struct solution_piece *pieces; /* owned */
-	size_t n, cap;
-	uint64_t cost;
-};
-
-/* One line of the text. */
-struct line_place {
-	size_t first;	   /* function of the model */
-	size_t offers_end; /* where the offers for its pieces end; the next line's begin
-			    */
-};
-
 struct compact_state {
 	struct compact compact;
 	struct compact_blocks blocks;
-	struct line_place *lines; /* owned */
+	/* Owned; by line, where the offers for its pieces end. The next line's begin there. */
+	size_t *offers_end;
 	size_t n_lines, cap_lines;
 	struct compact_cut cut;
-	struct solution now, best;
+	uint64_t cost; /* bytes of the pieces and of the rows that they use */
 	/* Output: */
 	struct sf_section *section;
 	struct sf_func *funcs; /* owned */
 	size_t n_funcs, cap_funcs;
-	size_t *rows_of; /* owned; by block, one more than where its rows are */
-	size_t cursor;	 /* functions of the model that are done */
+	size_t cursor; /* functions of the model that are done */
 	uint64_t padding;
 };
-
-/* ---- cuts and their cost ---- */
-
-/* Adds a piece, which costs what it adds to those before it. */
-static bool solution_add(struct compact_state *state, const struct solution_piece *piece)
-{
-	struct solution *now = &state->now;
-
-	if (!vec_reserve(&now->pieces, &now->cap, now->n + 1))
-		return false;
-	now->pieces[now->n++] = *piece;
-	now->cost += state->compact.piece_len + piece->len;
-	if (piece->block != COMPACT_NO_BLOCK &&
-	    state->blocks.list[piece->block].used++ == 0)
-		now->cost += state->blocks.list[piece->block].len;
-	return true;
-}
-
-static bool compact_solve_line(struct compact_state *state, size_t i)
-{
-	const struct line_place *lines = state->lines;
-	struct compact *compact = &state->compact;
-	size_t first = i ? lines[i - 1].offers_end : 0;
-
-	if (!compact_line_read(compact, lines[i].first) ||
-	    !compact_cut_line(compact,
-		state->blocks.offers ? state->blocks.offers + first : NULL,
-		lines[i].offers_end - first, state->blocks.price, &state->cut))
-		return false;
-	for (uint32_t to = (uint32_t)compact->line.n, from; to > 0; to = from) {
-		struct solution_piece piece = {.to = to, .block = state->cut.block[to]};
-
-		from = piece.from = state->cut.from[to];
-		if (piece.block == COMPACT_NO_BLOCK)
-			piece.len = compact_piece_at(compact, from, to).len;
-		if (!solution_add(state, &piece))
-			return false;
-	}
-	return true;
-}
-
-static bool compact_solve(struct compact_state *state)
-{
-	state->now.cost = 0;
-	state->now.n = 0;
-	for (size_t i = 0; i < state->blocks.n; i++)
-		state->blocks.list[i].used = 0;
-	for (size_t i = 0; i < state->n_lines; i++)
-		if (!compact_solve_line(state, i))
-			return false;
-	return true;
-}
-
-/* Sets prices: each user of a block pays an equal share; in the first round all that could use it count. */
-static void compact_set_prices(struct compact_state *state, int round)
-{
-	for (size_t i = 0; i < state->blocks.n; i++) {
-		const struct compact_block *block = &state->blocks.list[i];
-		uint32_t users = round ? block->used : block->offered;
-		uint64_t price = (uint64_t)block->len * COMPACT_BYTE;
-
-		price /= users ? users : 1;
-		state->blocks.price[i] =
-		    price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
-	}
-}
-
-static bool compact_prepare(struct compact_state *state)
-{
-	struct compact *compact = &state->compact;
-	size_t n_funcs = compact->section->n_funcs;
-
-	if (!compact_kinds_read(compact) || !compact_joins_read(compact) ||
-	    !compact_blocks_init(&state->blocks, n_funcs))
-		return false;
-	for (size_t first = 0; first < n_funcs; first = compact->line.end) {
-		if (!compact_line_read(compact, first) ||
-		    !compact_blocks_walk(compact, &state->blocks, compact_blocks_filter))
-			return false;
-	}
-	for (size_t first = 0; first < n_funcs; first = compact->line.end) {
-		if (!compact_line_read(compact, first) ||
-		    !compact_blocks_walk(
-			compact, &state->blocks, compact_blocks_collect) ||
-		    !vec_reserve(&state->lines, &state->cap_lines, state->n_lines + 1))
-			return false;
-		state->lines[state->n_lines++] =
-		    (struct line_place){first, state->blocks.n_offers};
-	}
-	state->blocks.price = calloc(state->blocks.n + 1, sizeof(*state->blocks.price));
-	state->rows_of = calloc(state->blocks.n + 1, sizeof(*state->rows_of));
-	return state->blocks.price && state->rows_of;
-}
-
-/* The cost of the functions as they are. */
-static uint64_t cost_before(const struct compact_state *state)
-{
-	const struct sf_section *section = state->compact.section;
-	uint64_t cost = state->blocks.alone;
-
-	for (size_t i = 0; i < section->n_funcs; i++)
-		if (compact_movable(&state->compact, &section->funcs[i]))
-			cost += state->compact.piece_len;
-	for (size_t i = 0; i < state->blocks.n; i++)
-		if (state->blocks.list[i].used)
-			cost += state->blocks.list[i].len;
-	return cost;
-}
 
 /* ---- the new model ---- */
 
@@ -222,58 +91,103 @@ static uint64_t padding_in(const struct compact_state *state, uint32_t from, uin
 	return padding;
 }
 
-static bool compact_put_piece(
-    struct compact_state *state, const struct solution_piece *piece)
+/* Stores the rows of a block once, and gives them to all functions that use it. */
+static void compact_share(
+    struct compact_state *state, uint32_t number, struct sf_func *func)
 {
-	uint32_t from = piece->from, to = piece->to;
+	struct compact_block *block = &state->blocks.list[number];
+
+	if (!block->rows) {
+		block->rows = func->first_row + 1;
+		state->cost += block->len;
+		/* It is paid for, so the lines behind this one have it for nothing. */
+		state->blocks.price[number] = 0;
+	} else if (same_rows(
+		       state->section, block->rows - 1, func->first_row, func->n_rows)) {
+		state->section->n_rows = func->first_row;
+		func->first_row = block->rows - 1;
+	}
+}
+
+static bool compact_put_piece(struct compact_state *state, uint32_t from, uint32_t to)
+{
 	const struct compact_line *line = &state->compact.line;
 	const struct sf_func *last = &state->section->funcs[line->list[to - 1].func];
 	struct sf_section *section = state->section;
 	struct sf_func func = section->funcs[line->list[from].func];
-	size_t first_row = section->n_rows;
+	uint32_t block = state->cut.block[from];
 	uint64_t end =
 	    compact_begins(line, to) ? last->start + last->size : line->list[to].addr;
 
+	func.first_row = section->n_rows;
 	if (!compact_put_others(state, line->list[from].func) ||
 	    !compact_put_rows(state, from, to))
 		return false;
 	func.start = line->list[from].addr;
 	func.size = (uint32_t)(end - func.start);
-	func.n_rows = (uint32_t)(section->n_rows - first_row);
-	func.first_row = first_row;
-	if (piece->block != COMPACT_NO_BLOCK) {
-		size_t *kept = &state->rows_of[piece->block];
-
-		if (!*kept) {
-			*kept = first_row + 1;
-		} else if (same_rows(section, *kept - 1, first_row, func.n_rows)) {
-			section->n_rows = first_row;
-			func.first_row = *kept - 1;
-		}
-	}
+	func.n_rows = (uint32_t)(section->n_rows - func.first_row);
+	state->cost += state->compact.piece_len;
+	if (block != COMPACT_NO_BLOCK)
+		compact_share(state, block, &func);
+	else
+		state->cost += compact_piece_at(&state->compact, from, to).len;
 	state->padding += padding_in(state, from, to);
 	return compact_put_func(state, &func);
 }
 
-static bool compact_put_all(struct compact_state *state)
+/* ---- the passes ---- */
+
+/* Calls f with the pieces of all lines that may be worth sharing. */
+static bool compact_walk(struct compact_state *state,
+    bool (*f)(struct compact_blocks *, const struct compact_candidates *))
+{
+	struct compact *compact = &state->compact;
+
+	state->n_lines = 0;
+	for (size_t first = 0; first < compact->section->n_funcs;
+	     first = compact->line.end) {
+		if (!compact_line_read(compact, first) ||
+		    !compact_blocks_walk(compact, &state->blocks, f) ||
+		    !vec_reserve(
+			&state->offers_end, &state->cap_lines, state->n_lines + 1))
+			return false;
+		state->offers_end[state->n_lines++] = state->blocks.n_offers;
+	}
+	return true;
+}
+
+/* Cuts all lines at the prices at hand, and calls f with each piece. */
+static bool compact_cut_all(struct compact_state *state, bool marks_only,
+    bool (*f)(struct compact_state *, uint32_t from, uint32_t to))
 {
 	const struct compact_line *line = &state->compact.line;
-	const struct solution_piece *piece = state->best.pieces, *last;
+	const struct compact_blocks *blocks = &state->blocks;
+	size_t first = 0, offers = 0;
 
-	for (size_t first = 0; first < state->section->n_funcs; first = line->end) {
-		if (!compact_line_read(&state->compact, first))
+	for (size_t i = 0; i < state->n_lines; i++, first = line->end) {
+		if (!compact_line_read(&state->compact, first) ||
+		    !compact_cut_line(&state->compact,
+			blocks->offers ? blocks->offers + offers : NULL,
+			state->offers_end[i] - offers, blocks->price, marks_only,
+			&state->cut))
 			return false;
-		if (line->n == 0)
-			continue;
-		for (last = piece; last->from > 0; last++)
-			;
-		for (const struct solution_piece *at = last + 1; at-- > piece;) {
-			if (!compact_put_piece(state, at))
+		offers = state->offers_end[i];
+		for (uint32_t at = 0; at < line->n; at = state->cut.to[at]) {
+			if (!f(state, at, state->cut.to[at]))
 				return false;
 		}
-		piece = last + 1;
 	}
-	return compact_put_others(state, state->section->n_funcs);
+	return true;
+}
+
+static bool compact_count(struct compact_state *state, uint32_t from, uint32_t to)
+{
+	uint32_t block = state->cut.block[from];
+
+	(void)to;
+	if (block != COMPACT_NO_BLOCK)
+		state->blocks.list[block].users++;
+	return true;
 }
 
 static uint64_t rows_in(const struct sf_section *section)
@@ -285,38 +199,31 @@ static uint64_t rows_in(const struct sf_section *section)
 	return n;
 }
 
-/* The cheapest round's solution is the best; false in *better when none is cheaper than
- * what was there. */
-static bool compact_find_best(struct compact_state *state, bool *better)
-{
-	*better = false;
-	state->best.cost = cost_before(state);
-	for (int round = 0; round < COMPACT_ROUNDS; round++) {
-		struct solution other = state->best;
-
-		compact_set_prices(state, round);
-		if (!compact_solve(state))
-			return false;
-		if (state->now.cost >= state->best.cost)
-			continue;
-		state->best = state->now;
-		state->now = other;
-		*better = true;
-	}
-	return true;
-}
-
 static bool compact_run(struct compact_state *state)
 {
 	struct sf_section *section = state->section;
-	bool better;
+	struct compact_blocks *blocks = &state->blocks;
+	size_t n_rows = section->n_rows;
+	uint64_t before;
 
-	if (!compact_prepare(state) || !compact_find_best(state, &better))
+	if (!compact_kinds_read(&state->compact) ||
+	    !compact_joins_read(&state->compact) ||
+	    !compact_blocks_init(blocks, section->n_funcs) ||
+	    !compact_walk(state, compact_blocks_filter) ||
+	    !compact_walk(state, compact_blocks_collect) ||
+	    !compact_blocks_set_prices(blocks) ||
+	    !compact_cut_all(state, true, compact_count) ||
+	    !compact_blocks_set_prices(blocks) ||
+	    !compact_cut_all(state, false, compact_put_piece) ||
+	    !compact_put_others(state, section->n_funcs))
 		return false;
-	if (!better)
+	before = blocks->whole_bytes + blocks->n_whole * state->compact.piece_len;
+	if (state->cost >= before) {
+		section->n_rows = n_rows;
+		state->cost = before;
+		state->padding = 0;
 		return true;
-	if (!compact_put_all(state))
-		return false;
+	}
 	free(section->funcs);
 	section->funcs = state->funcs;
 	section->n_funcs = state->n_funcs;
@@ -341,15 +248,12 @@ bool sf_compact(struct sf_section *section, const struct sf_compact_options *opt
 	result.n_funcs = section->n_funcs;
 	result.n_rows = rows_in(section);
 	result.padding_bytes = state.padding;
-	result.bytes = state.best.cost;
+	result.bytes = state.cost;
 	if (ok && stats)
 		*stats = result;
 	compact_cut_deinit(&state.cut);
-	free(state.now.pieces);
-	free(state.best.pieces);
-	free(state.lines);
+	free(state.offers_end);
 	free(state.funcs);
-	free(state.rows_of);
 	compact_blocks_deinit(&state.blocks);
 	compact_deinit(&state.compact);
 	return ok;

@@ -65,14 +65,14 @@ static void move_left(
 		run->left = inside->chain;
 }
 
-/* The cheapest piece before to that has rows of its own. */
-static void cut_own(struct cut_run *run, uint32_t to)
+/* The cheapest piece before to that has rows of its own. before: the last place for a cut in front of it. */
+static void cut_own(struct cut_run *run, uint32_t before, uint32_t to)
 {
 	const struct compact_element *list = run->line->list, *end = &list[to];
 	uint64_t last = list[list[to - 1].last].addr;
 	int64_t best = INT64_MAX;
 
-	windows_add(run, to - 1);
+	windows_add(run, before);
 	move_left(run, &list[to - 1], to);
 	for (int i = 0; i < N_WIDTHS; i++) {
 		struct window *window = &run->windows[i];
@@ -84,8 +84,12 @@ static void cut_own(struct cut_run *run, uint32_t to)
 		while (list[window->left].addr < last &&
 		       last - list[window->left].addr > widths[i].reach)
 			window->left++;
-		while (window->queue[window->head].from < window->left)
+		while (window->head < window->tail &&
+		       window->queue[window->head].from < window->left)
 			window->head++;
+		/* The rows behind the last place for a cut reach further than this width does. */
+		if (window->head == window->tail)
+			continue;
 		first = &window->queue[window->head];
 		cost = first->cost + widths[i].width * end->rows * COMPACT_BYTE;
 		if (cost >= best)
@@ -112,6 +116,9 @@ static bool cut_reserve(struct compact_cut *cut, size_t n)
 	if (!vec_reserve(&cut->from, &cap, n))
 		return false;
 	cap = 0;
+	if (!vec_reserve(&cut->to, &cap, n))
+		return false;
+	cap = 0;
 	if (!vec_reserve(&cut->block, &cap, n))
 		return false;
 	for (int i = 0; i < N_WIDTHS; i++) {
@@ -123,21 +130,38 @@ static bool cut_reserve(struct compact_cut *cut, size_t n)
 	return true;
 }
 
+/* Turns what is known by the end of a piece into what is known by its beginning. */
+static void cut_reverse(struct compact_cut *cut, uint32_t n)
+{
+	uint32_t block = cut->block[n];
+
+	for (uint32_t to = n, from; to > 0; to = from) {
+		uint32_t before;
+
+		from = cut->from[to];
+		before = cut->block[from];
+		cut->to[from] = to;
+		cut->block[from] = block;
+		block = before;
+	}
+}
+
 bool compact_cut_line(const struct compact *compact, const struct compact_offer *offers,
-    size_t n_offers, const uint32_t *price, struct compact_cut *cut)
+    size_t n_offers, const uint32_t *price, bool marks_only, struct compact_cut *cut)
 {
 	struct cut_run run = {.compact = compact, .line = &compact->line, .cut = cut};
 	const struct compact_offer *offer = offers,
 				   *end = n_offers ? offers + n_offers : offers;
-	uint32_t n = (uint32_t)compact->line.n;
 
-	if (!cut_reserve(cut, (size_t)n + 1))
+	if (!cut_reserve(cut, compact->line.n + 1))
 		return false;
 	for (int i = 0; i < N_WIDTHS; i++)
 		run.windows[i].queue = cut->queue[i];
 	cut->best[0] = 0;
-	for (uint32_t to = 1; to <= n; to++) {
-		cut_own(&run, to);
+	cut->block[0] = COMPACT_NO_BLOCK;
+	for (uint32_t i = 1, before = 0, to; before < compact->line.n; i++, before = to) {
+		to = marks_only ? compact->line.marks[i] : i;
+		cut_own(&run, before, to);
 		for (; offer < end && offer->to == to; offer++) {
 			int64_t cost = cut->best[offer->from] +
 				       (int64_t)compact->piece_len * COMPACT_BYTE +
@@ -152,6 +176,7 @@ bool compact_cut_line(const struct compact *compact, const struct compact_offer 
 		/* Prefers the cut between functions when costs are equal. */
 		cut->best[to] += !compact_begins(&compact->line, to);
 	}
+	cut_reverse(cut, (uint32_t)compact->line.n);
 	return true;
 }
 
@@ -159,6 +184,7 @@ void compact_cut_deinit(struct compact_cut *cut)
 {
 	free(cut->best);
 	free(cut->from);
+	free(cut->to);
 	free(cut->block);
 	for (int i = 0; i < N_WIDTHS; i++)
 		free(cut->queue[i]);

@@ -24,18 +24,19 @@ struct compact_beginning {
 struct compact_cut {
 	int64_t *best;	 /* owned, like the rest; the cost up to an element */
 	uint32_t *from;	 /* where the last piece before it begins */
-	uint32_t *block; /* which block it is, or COMPACT_NO_BLOCK */
+	uint32_t *to;	 /* where the piece that begins here ends */
+	uint32_t *block; /* and which block it is, or COMPACT_NO_BLOCK */
 	struct compact_beginning *queue[3]; /* by the width of row starts */
 	size_t cap;
 };
 
 /*
- * Finds the cheapest cuts. The offers are in the order of their ends; price is by block. Afterwards
- * the last piece is [cut->from[n], n), and the one before it ends there. False when memory runs out.
+ * Finds the cheapest cuts of the line, or of its marks only, which is faster. The offers are in the order of their ends; price is by block.
+ * Afterwards the first piece is [0, cut->to[0]), and the next one begins there. False when memory runs out.
  */
 ATTR_MUST_CHECK bool compact_cut_line(const struct compact *compact,
     const struct compact_offer *offers, size_t n_offers, const uint32_t *price,
-    struct compact_cut *cut);
+    bool marks_only, struct compact_cut *cut);
 void compact_cut_deinit(struct compact_cut *cut);
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef SFRAME_COMPACT_INTERNAL_H
 #define SFRAME_COMPACT_INTERNAL_H
 
+#include "base/hash.h"
 #include "base/hash_slots.h"
 #include "sframe/compact/compact.h"
 #include "sframe/layout.h"
@@ -26,7 +27,8 @@ struct compact_kinds {
 	struct compact_kind *list; /* owned */
 	size_t n, cap;
 	struct slots slots; /* owned */
-	uint32_t *of_row;   /* owned; by the model's rows */
+	struct hash_key key;
+	uint32_t *of_row; /* owned; by the model's rows */
 };
 
 struct compact_element {
@@ -46,8 +48,8 @@ struct compact_element {
 struct compact_line {
 	struct compact_element *list; /* owned; n of them, and one more that ends it */
 	size_t n, cap;
-	uint32_t *marks; /* owned; elements where cuts for pieces to share are tried,
-			    finally n */
+	uint32_t *
+	    marks; /* owned; elements where cuts for pieces to share are tried, finally n */
 	size_t n_marks, cap_marks;
 	size_t end;		    /* the function behind it */
 	struct compact_element sum; /* of what was added so far */

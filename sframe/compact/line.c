@@ -49,7 +49,7 @@ bool compact_movable(const struct compact *compact, const struct sf_func *func)
 
 /* ---- rows ---- */
 
-static uint64_t hash_row(const struct sf_row *row)
+static uint64_t hash_row(struct hash_key key, const struct sf_row *row)
 {
 	uint64_t words[] = {(uint32_t)row->cfa_off, (uint32_t)row->ra_off,
 	    (uint32_t)row->fp_off,
@@ -58,7 +58,7 @@ static uint64_t hash_row(const struct sf_row *row)
 		(uint64_t)row->fp.kind << 24 | (uint64_t)row->fp.reg << 16 |
 		(uint64_t)row->ra_signed << 8 | row->outermost};
 
-	return hash_bytes((const uint8_t *)words, sizeof(words));
+	return hash_bytes_by(key, (const uint8_t *)words, sizeof(words));
 }
 
 static bool kind_add(struct compact *compact, const struct sf_row *row)
@@ -83,7 +83,7 @@ static bool kind_add(struct compact *compact, const struct sf_row *row)
 static bool kind_find(struct compact *compact, const struct sf_row *row, uint32_t *out)
 {
 	struct compact_kinds *kinds = &compact->kinds;
-	uint32_t hash = (uint32_t)hash_row(row);
+	uint32_t hash = (uint32_t)hash_row(kinds->key, row);
 	struct slot *slot;
 
 	if (!slots_reserve(&kinds->slots, kinds->n + 1))
@@ -105,6 +105,7 @@ bool compact_kinds_read(struct compact *compact)
 {
 	const struct sf_section *section = compact->section;
 
+	compact->kinds.key = hash_key();
 	compact->kinds.of_row =
 	    calloc(section->n_rows + 1, sizeof(*compact->kinds.of_row));
 	if (!compact->kinds.of_row)

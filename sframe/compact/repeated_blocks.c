@@ -72,6 +72,7 @@ bool compact_blocks_walk(const struct compact *compact, struct compact_blocks *b
 
 bool compact_blocks_init(struct compact_blocks *blocks, size_t n_funcs)
 {
+	blocks->key = hash_key();
 	blocks->n_filter = 1 << 16;
 	while (blocks->n_filter < n_funcs * 16)
 		blocks->n_filter *= 2;
@@ -108,15 +109,31 @@ bool compact_blocks_filter(
 }
 
 /* The hash of a piece is the same in each process, as the result depends on it. */
-static uint32_t block_hash(const struct compact_piece *piece)
+static uint32_t block_hash(
+    const struct compact_blocks *blocks, const struct compact_piece *piece)
 {
-	return hash_fold(piece->hash);
+	return hash_fold_by(blocks->key, piece->hash);
+}
+
+bool compact_blocks_set_prices(struct compact_blocks *blocks)
+{
+	if (!blocks->price)
+		blocks->price = malloc((blocks->n + 1) * sizeof(*blocks->price));
+	for (size_t i = 0; blocks->price && i < blocks->n; i++) {
+		struct compact_block *block = &blocks->list[i];
+		uint64_t price = (uint64_t)block->len * COMPACT_BYTE;
+
+		price /= block->users ? block->users : 1;
+		blocks->price[i] = price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
+		block->users = 0;
+	}
+	return blocks->price;
 }
 
 static bool block_find(
     struct compact_blocks *blocks, const struct compact_piece *piece, uint32_t *out)
 {
-	uint32_t hash = block_hash(piece);
+	uint32_t hash = block_hash(blocks, piece);
 	struct slot *slot;
 
 	if (!slots_reserve(&blocks->slots, blocks->n + 1))
@@ -140,16 +157,22 @@ static bool collect_one(
     struct compact_blocks *blocks, const struct compact_piece *piece, bool whole)
 {
 	struct compact_offer offer = {.from = piece->from, .to = piece->to};
+	struct compact_block *block;
 
+	blocks->n_whole += whole;
 	if (*filter_at(blocks, piece) < 2) {
-		blocks->alone += whole ? piece->len : 0;
+		blocks->whole_bytes += whole ? piece->len : 0;
 		return true;
 	}
 	if (!block_find(blocks, piece, &offer.block) ||
 	    !vec_reserve(&blocks->offers, &blocks->cap_offers, blocks->n_offers + 1))
 		return false;
-	blocks->list[offer.block].offered++;
-	blocks->list[offer.block].used += whole;
+	block = &blocks->list[offer.block];
+	block->users++;
+	if (whole && !block->whole) {
+		block->whole = true;
+		blocks->whole_bytes += piece->len;
+	}
 	blocks->offers[blocks->n_offers++] = offer;
 	return true;
 }
@@ -161,7 +184,7 @@ bool compact_blocks_collect(
 	for (size_t i = 0; i < candidates->n && blocks->slots.cap; i++)
 		if (*filter_at(blocks, &candidates->piece[i]) >= 2)
 			__builtin_prefetch(slots_first(
-			    &blocks->slots, block_hash(&candidates->piece[i])));
+			    &blocks->slots, block_hash(blocks, &candidates->piece[i])));
 	for (size_t i = 0; i < candidates->n; i++) {
 		if (!collect_one(blocks, &candidates->piece[i], candidates->whole[i]))
 			return false;

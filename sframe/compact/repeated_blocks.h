@@ -3,13 +3,15 @@
 #ifndef SFRAME_COMPACT_REPEATED_BLOCKS_H
 #define SFRAME_COMPACT_REPEATED_BLOCKS_H
 
+#include "base/hash.h"
 #include "sframe/compact/cut.h"
 
 struct compact_block {
 	uint64_t hash;
-	uint32_t len;	  /* bytes, if it is stored */
-	uint32_t offered; /* pieces that could use it */
-	uint32_t used;	  /* that do, in the solution at hand */
+	size_t rows;	/* one more than where they are in the new model; 0 before */
+	uint32_t len;	/* bytes, if it is stored */
+	uint32_t users; /* pieces that could use it, later those that do in the trial */
+	bool whole;	/* it is all of a function */
 };
 
 struct compact_blocks {
@@ -17,11 +19,13 @@ struct compact_blocks {
 	size_t n_filter;
 	struct compact_block *list; /* owned */
 	size_t n, cap;
-	struct slots slots;	      /* owned */
-	uint32_t *price;	      /* owned; by block */
+	struct slots slots; /* owned */
+	struct hash_key key;
+	uint32_t *price;	      /* owned; by block; what another user of it pays */
 	struct compact_offer *offers; /* owned; of all lines, one after the other */
 	size_t n_offers, cap_offers;
-	uint64_t alone; /* bytes of whole functions that nobody can share */
+	size_t n_whole;	      /* functions */
+	uint64_t whole_bytes; /* of their rows as they are, shared ones once */
 };
 
 /* Some pieces of a line that may be worth sharing. whole: all of a function. */
@@ -41,6 +45,8 @@ bool compact_blocks_filter(
     struct compact_blocks *blocks, const struct compact_candidates *candidates);
 bool compact_blocks_collect(
     struct compact_blocks *blocks, const struct compact_candidates *candidates);
+/* Sets prices: each user of a block pays an equal share. The users are counted anew from here on. */
+ATTR_MUST_CHECK bool compact_blocks_set_prices(struct compact_blocks *blocks);
 ATTR_MUST_CHECK bool compact_blocks_init(struct compact_blocks *blocks, size_t n_funcs);
 void compact_blocks_deinit(struct compact_blocks *blocks);
 
