@@ -22,11 +22,11 @@ ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct er
 ATTR_MUST_CHECK bool image_open_fd(
     int fd, const char *name, struct image *image, struct err *err);
 
-/* As image_open_fd, for a file that nobody else writes to. */
+/* Does what image_open_fd does, for a file that nobody else writes to. */
 ATTR_MUST_CHECK bool image_open_ours(
     int fd, const char *name, struct image *image, struct err *err);
 
-/* As image_open, for bytes in memory, which are borrowed and not written to. */
+/* Does what image_open does, for bytes in memory, which are borrowed and not written to. */
 ATTR_MUST_CHECK bool image_open_memory(const void *bytes, size_t size, const char *name,
     struct image *image, struct err *err);
 

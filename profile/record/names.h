@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names that nobody can look up when the recording is over: of code that was made at run time, and of files that are
- * in a container, or deleted, or whose path leads to another one by now.
+ * in a container, or deleted, or whose path leads to another one by now, or were made a moment before they ran.
  */
 #ifndef PROFILE_RECORD_NAMES_H
 #define PROFILE_RECORD_NAMES_H

@@ -72,7 +72,8 @@ struct rows {
 	uint64_t address;	       /* the section's, before relocation */
 	struct eh2sframe_extra *extra; /* owned; from address 0 */
 	size_t n_extra;
-	bool is_elsewhere; /* its path leads to another file here, or to none */
+	bool
+	    is_elsewhere; /* its path leads to another file here, or to none, or may do so soon */
 	struct symbols symbols;
 	char *names; /* owned; what the symbols point to */
 	size_t n_names;
@@ -95,7 +96,7 @@ struct rows_place {
 	struct stat st; /* st_ctim: when it was made or, if that is later, written last */
 	uint32_t generation; /* 0: its file system does not tell */
 	bool by_mapping;     /* the link of the mapping led there */
-	bool is_elsewhere;   /* its path leads to another file here, or to none */
+	bool is_elsewhere;   /* as in struct rows */
 };
 enum { ROWS_PLACES = 3 };
 

@@ -20,6 +20,8 @@
 #include "profile/symbols/naming_table.h"
 
 enum { ROWS_PATH_SIZE = 4096 + 64 };
+/* A program that was made so many ns before it runs may be a test, which is removed as soon as it has run. */
+#define ROWS_YOUNG (UINT64_C(60) * 1000000000)
 
 static void facts_read(const struct eh2sframe_file *file, struct facts *facts)
 {
@@ -84,14 +86,16 @@ static bool rows_is_here(uint32_t pid)
 	return (n < 0 || (n == 1 && root[0] == '/')) && owner_has_mounts(pid);
 }
 
+static uint64_t rows_made_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_ctim.tv_sec * 1000000000 + (uint64_t)st->st_ctim.tv_nsec;
+}
+
 bool rows_may_be(const struct rows_file *file, const struct stat *st, bool by_mapping)
 {
-	const uint64_t made =
-	    (uint64_t)st->st_ctim.tv_sec * 1000000000 + (uint64_t)st->st_ctim.tv_nsec;
-
 	return (file->inode == 0 || file->inode == st->st_ino ||
 		   (by_mapping && st->st_dev != makedev(file->major, file->minor))) &&
-	       (file->time == 0 || made <= file->time);
+	       (file->time == 0 || rows_made_ns(st) <= file->time);
 }
 
 /* The link of the mapping, which also leads to a file that was deleted or has another name by now, but is for root alone. */
@@ -398,7 +402,9 @@ struct eh2sframe_file *rows_find(const struct rows_file *file,
 		    regular_is_sparse(place->fd, &place->st))
 			continue;
 		opened = rows_open(place->fd, file, &rows->facts, err);
-		rows->is_elsewhere = place->is_elsewhere;
+		rows->is_elsewhere =
+		    place->is_elsewhere ||
+		    (file->time && rows_made_ns(&place->st) + ROWS_YOUNG > file->time);
 		if (opened && rows_is_file(file, place, &rows->facts))
 			return opened;
 		eh2sframe_close(opened);

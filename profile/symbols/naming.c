@@ -171,8 +171,8 @@ static bool naming_address(
 }
 
 /*
- * The address to ask the table for. A recorder that knew no name has written where the function starts, as naming_unknown does, and a
- * debug file can name it; of a file that is gone nobody knows the frame's own address. false: there is nothing to ask.
+ * The address to ask the table for. Of a file that is gone nobody knows the frame's own address, but a recorder that knew no name has
+ * written where the function starts, as naming_unknown does, and a debug file can name it. false: there is nothing to ask.
  */
 static bool naming_asks(
     const struct profile *profile, const struct profile_frame *frame, uint64_t *address)
@@ -180,10 +180,11 @@ static bool naming_asks(
 	const char *start = frame->name ? strrchr(frame->name, '+') : NULL;
 	char *end;
 
-	if (!frame->name)
-		return naming_address(profile, frame, address);
-	if (frame->kind != PROFILE_FRAME_FILE || !start ||
-	    strncmp(start, "+0x", 3) != 0 ||
+	if (frame->kind != PROFILE_FRAME_FILE && frame->name)
+		return false;
+	if (naming_address(profile, frame, address))
+		return true;
+	if (!start || strncmp(start, "+0x", 3) != 0 ||
 	    strncmp(frame->name, naming_base(profile->modules[frame->module].path),
 		(size_t)(start - frame->name)) != 0)
 		return false;

@@ -84,6 +84,11 @@ def names(symbols, build_id):
                                               for at, name in enumerate(("main", TOTAL), 1)])
         got = folded(FOLD, rec.write(WRITER, "names.rec"), *options)
         check(got == {wanted: 1}, what, got)
+    # It also names those of a program that was made a moment before, which may still be here and say more.
+    rec = Recording()
+    rec.sample(rec.thread(7, 7, "prog"), [rec.frame(FILE, symbols["main"] + 4, rec.module(os.path.realpath("prog"), build_id), name="recorded")])
+    got = folded(FOLD, rec.write(WRITER, "names.rec"))
+    check(got == {"prog;main": 1}, "a file that is here before a name of the recorder", got)
 
 
 def entries_of_plts(symbols, build_id):

@@ -55,6 +55,25 @@ if os.geteuid() == 0:
 else:
     tap.skip("a program that was deleted", "only root can open what is deleted")
 
+# Tests of a build run for a moment and are removed.
+with open("stripped.c", "w", encoding="utf-8") as file:
+    file.write("""#include <time.h>
+static __attribute__((noinline)) void spin(volatile clock_t end)
+{
+	while (clock() < end)
+		for (volatile int i = 0; i < 100000; i++)
+			;
+}
+int main(int argc, char **argv) { spin(clock() + CLOCKS_PER_SEC / (argc > 1 ? 10 : 2)); return 0; }
+""")
+for i in range(10):
+    tap.must("gcc", "-O1", f"-Wl,--build-id=0x{i:040}", "-o", f"test{i}", "stripped.c")
+run = tap.run(record, "-F", "199", "--user", "-o", "tests.rec", "sh", "-c",
+              "for i in 0 1 2 3 4 5 6 7 8 9; do cp test$i test; ./test once; rm test; done")
+tests = [sample[4] for sample in samples("tests.rec") if sample[2] == "test"]
+named = sum("spin" in "".join(frames) and "main" in "".join(frames) for frames in tests)
+tap.check(len(tests) > 100 and named > 0.7 * len(tests), "programs that are removed when they have run", f"{named} of {len(tests)}\n{run.stderr}")
+
 # Programs without a build-id. What has their names meanwhile, here or for a process in another root, has other functions and frames.
 SOURCE = """#include <stdio.h>
 #include <time.h>
@@ -428,16 +447,6 @@ with subprocess.Popen(["sh", "-c", "sleep 20; true"]) as waits:
     waits.kill()
 
 # A stripped file of a container is gone with it: its functions have the places where they begin.
-with open("stripped.c", "w", encoding="utf-8") as file:
-    file.write("""#include <time.h>
-static __attribute__((noinline)) void spin(volatile clock_t end)
-{
-	while (clock() < end)
-		for (volatile int i = 0; i < 100000; i++)
-			;
-}
-int main(void) { spin(clock() + CLOCKS_PER_SEC / 2); return 0; }
-""")
 tap.must("gcc", "-O1", "-s", "-o", "stripped", "stripped.c")
 if inside:
     run = tap.run(record, "-F", "199", "--user", "-o", "stripped.rec", "unshare", "-pfm", "--mount-proc", "sh", "-c",
