@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# installed.sh few|some|all COMMAND...: runs COMMAND with installed ELF files as arguments; "some" is
+# installed.sh few|some|all|all:I/N COMMAND...: runs COMMAND with installed ELF files as arguments, or with each N-th of them; "some" is
 # about thirty with unlike CFI: C, C++, assembler, signal frames, PLTs of several linkers. "few" has
 # the small ones of each kind, for a slow COMMAND. COMMAND runs once, so that it can tell when it has compared nothing.
 set -eu
@@ -30,7 +30,7 @@ few() {
 list() {
 	if [ "$which" = few ]; then
 		few
-	elif [ "$which" = all ]; then
+	elif [ "${which%:*}" = all ]; then
 		find -L /usr -xdev -type f \( -perm -u+x -o -name '*.so*' \) ! -name '*.debug' \
 			2>/dev/null || :
 	else
@@ -40,4 +40,6 @@ list() {
 
 list | while read -r path; do
 	if [ -f "$path" ]; then readlink -f "$path"; fi
-done | sort -u | xargs -d '\n' -x -n 100000 -s 1800000 "$@"
+done | sort -u | awk -v part="${which#all:}" '
+	BEGIN { if (split(part, of, "/") < 2) of[1] = of[2] = 1 }
+	NR % of[2] == of[1] % of[2]' | xargs -d '\n' -x -n 100000 -s 1800000 "$@"
