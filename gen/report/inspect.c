@@ -63,11 +63,6 @@ static void report_verify_print(const struct options *options, const char *path,
 		fprintf(out, "%s: %zu more difference%s\n", path,
 		    result->n_differences - result->n_texts,
 		    num_s(result->n_differences - result->n_texts));
-	if (result->n_bare && result->one_source)
-		fprintf(out,
-		    "%s: no .debug_frame was read; rows without CFI may come from a "
-		    "debug file (--debug-file, --debug-dir)\n",
-		    path);
 	if (options->verbosity < 0)
 		return;
 	for (size_t i = 0; options->verbosity > 0 && i < result->n_missing; i++) {

@@ -101,14 +101,20 @@ static bool prove_counts(
 bool prove_judge(
     const struct verify_result *result, const struct coverage *written, struct err *err)
 {
+	/* For a section that was there, the caller prints all differences. */
+	if (result->n_differences && !written)
+		return err_set(err, ERR_PROOF,
+		    "%zu difference%s between .sframe and CFI; %s%s",
+		    result->n_differences, num_s(result->n_differences),
+		    result->n_bare && result->one_source
+			? "its debug file may have the CFI (--debug-file, --debug-dir); "
+			: "",
+		    result->advice);
 	if (result->n_differences)
 		return err_set(err, ERR_PROOF,
-		    "%zu difference%s between .sframe and CFI; the first at %s; %s%s",
+		    "%zu difference%s between .sframe and CFI; the first at %s; report "
+		    "this with the file",
 		    result->n_differences, num_s(result->n_differences),
-		    result->n_texts ? result->texts[0] : "?",
-		    !written && result->n_bare && result->one_source
-			? "its debug file may have the CFI (--debug-file); "
-			: "",
-		    written ? "report this with the file" : result->advice);
+		    result->n_texts ? result->texts[0] : "?");
 	return !written || prove_counts(result, written, err);
 }
