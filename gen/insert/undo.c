@@ -4,7 +4,6 @@
 #include "base/newfile.h"
 #include "gen/insert/undo.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -199,22 +198,15 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 	*undo = (struct undo){0};
 	if (!read_footer(image, &footer, &record, err))
 		return false;
-	if (!record) {
-		if (has_traces(image))
-			return err_set(err, ERR_UNSUPPORTED,
-			    "another tool has rewritten the file since, so the original "
-			    "is lost; --refresh replaces the section, objcopy "
-			    "--remove-section .sframe FILE NEW removes it");
+	*found = record && open_record(image, &footer, undo) &&
+		 tables_unchanged(image, &footer, undo);
+	if (*found || (!record && !has_traces(image)))
 		return true;
-	}
-	if (!open_record(image, &footer, undo) || !tables_unchanged(image, &footer, undo))
-		return err_set(err, ERR_UNSUPPORTED,
-		    "the file has changed since, so the undo record before offset "
-		    "0x%" PRIx64 " is void; --refresh replaces the section, objcopy "
-		    "--remove-section .sframe FILE NEW removes it",
-		    footer_off(image) + INSERT_FOOTER_SIZE);
-	*found = true;
-	return true;
+	return err_set(err, ERR_UNSUPPORTED,
+	    "another tool has rewritten the file since, so the record in .eh2sframe leads"
+	    " back no more; %sobjcopy --remove-section .sframe FILE NEW removes the "
+	    "section",
+	    insert_refuse(image, err) ? "--refresh replaces the section, " : "");
 }
 
 size_t undo_patches(

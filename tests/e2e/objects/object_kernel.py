@@ -177,7 +177,7 @@ def check_signed(path):
         with open("changed.ko", "wb") as file:
             file.write(change)
         made = run(tool, "remove", "changed.ko", "changed.out.ko")
-        check(made.returncode == 1 and not os.path.exists("changed.out.ko"), f"signed afterwards: {what} changed", made.stderr)
+        check(made.returncode == 1 and "--refresh" not in made.stderr and not os.path.exists("changed.out.ko"), f"signed afterwards: {what} changed", made.stderr)
     with open("short.ko", "wb") as file:
         file.write(open(path, "rb").read() + struct.pack(">8xI", 1 << 30) + MARK)
     made = run(tool, "--format=3", "short.ko", "short.out.ko")
