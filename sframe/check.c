@@ -39,9 +39,11 @@ struct survey {
 
 bool sf_broken(struct sf_words rule, uint64_t off, const char *damage, struct err *err)
 {
-	return err_set(err, ERR_MALFORMED,
-	    "%s (%s): broken at .sframe+0x%" PRIx64 "%s%s%s", rule.name, rule.text, off,
-	    damage ? " (" : "", damage ? damage : "", damage ? ")" : "");
+	if (damage)
+		return err_set(err, ERR_MALFORMED, "%s (%s): broken at %s", rule.name,
+		    rule.text, damage);
+	return err_set(err, ERR_MALFORMED, "%s (%s): broken at .sframe+0x%" PRIx64,
+	    rule.name, rule.text, off);
 }
 
 static void survey_note(struct survey *survey, enum sf_check check, uint64_t off)
@@ -211,8 +213,8 @@ uint64_t sf_behind(const struct sf_view *view, struct err *others)
 					 view->addr + off, &last, &ignored));
 	if (n > 1)
 		err_set(others, ERR_MALFORMED,
-		    "%zu sections stand behind each other, the second at "
-		    ".sframe+0x%" PRIx64 ", and readers see the first one alone",
-		    n, behind);
+		    ".sframe+0x%" PRIx64 ": the second of %zu sections begins here, and "
+		    "readers see the first one alone",
+		    behind, n);
 	return behind;
 }

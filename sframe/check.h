@@ -41,7 +41,8 @@ struct sf_words {
 	const char *name, *text;
 };
 
-/* Says that a rule is broken at off of the section, and how, unless damage is NULL; returns false. ERR_MALFORMED. */
+/* Says that a rule is broken at off of the section, or as damage says, which begins with a place; returns false.
+ * ERR_MALFORMED. */
 bool sf_broken(struct sf_words rule, uint64_t off, const char *damage, struct err *err);
 
 /* Runs every check; on a breach returns false, with the first one told as by sf_broken. */

@@ -39,12 +39,10 @@ struct lint_run {
 
 void lint_tell(const struct lint_result *result, enum lint_rule rule, struct err *err)
 {
-	const char *damage = NULL;
+	const char *damage = rule == LINT_RULE_READABLE ? result->damage.text
+			     : rule == LINT_RULE_SINGLE ? result->others.text
+							: NULL;
 
-	if (rule == LINT_RULE_READABLE)
-		damage = result->damage.text;
-	else if (rule == LINT_RULE_SINGLE)
-		damage = result->others.text;
 	sf_broken(rules[rule].words, result->rules[rule].off, damage, err);
 }
 
@@ -98,7 +96,7 @@ static void lint_broken(
 }
 
 /* Returns the header's field that has another fixed place than these; 0: none. */
-static uint64_t lint_fixed(const struct sf_view *view, int fp, int ra)
+static unsigned int lint_fixed(const struct sf_view *view, int fp, int ra)
 {
 	if (view->fixed_fp_off != fp)
 		return SFRAME_HDR_CFA_FIXED_FP_OFFSET;
@@ -450,15 +448,16 @@ bool lint_format(const struct image *image, const struct sf_view *view, struct e
 	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
 	const bool foreign = view->abi != arch->sframe_abi;
 	/* The psABI gives FP no fixed place, on any machine. */
-	const uint64_t off =
+	const unsigned int off =
 	    foreign ? SFRAME_HDR_ABI_ARCH : lint_fixed(view, 0, arch->fixed_ra_off);
-	char is[80];
+	char is[100];
 
 	if (!off)
 		return sf_check_all(view, err) || lint_advise(image, err);
-	snprintf(is, sizeof(is), "ABI %u, FP %d, RA %d, where %s has %u, 0, %d",
-	    view->abi, view->fixed_fp_off, view->fixed_ra_off, arch->name,
-	    arch->sframe_abi, arch->fixed_ra_off);
+	snprintf(is, sizeof(is),
+	    ".sframe+0x%x: ABI %u, FP %d, RA %d, where %s has %u, 0, %d", off, view->abi,
+	    view->fixed_fp_off, view->fixed_ra_off, arch->name, arch->sframe_abi,
+	    arch->fixed_ra_off);
 	sf_broken(rules[foreign ? LINT_RULE_VERSION : LINT_RULE_FIXED_OFFSETS].words, off,
 	    is, err);
 	err->kind = foreign ? ERR_MALFORMED : ERR_PROOF;

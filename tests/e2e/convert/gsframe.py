@@ -156,7 +156,7 @@ def check_joined(work):
             file.write(f"int part{i}(int x) {{ return x * {i + 2}; }}\n")
         objects.append(source[:-2] + ".o")
         run("gcc", "-O2", "-Wa,--gsframe", "-c", "-o", objects[-1], source)
-    said = r"3 sections stand behind each other, the second at \.sframe\+0x30, and readers see the first one alone"
+    said = r"\.sframe\+0x30: the second of 3 sections begins here, and readers see the first one alone"
     for linker in ("gold", "lld", "mold"):
         made = run("gcc", f"-fuse-ld={linker}", "-nostdlib", "-shared", "-o", linked, *objects)
         check(made.returncode == 0, f"{linker}: linked", made.stderr)

@@ -274,7 +274,7 @@ def check_words(files, work):
     out = os.path.join(work, "worded")
     readable = "readable (function descriptors, row types and word counts are possible): broken at .sframe+0x"
     for version, edit, words, damage in (
-            (2, put(FDE + 16, "B", 3), readable + "1c", ".sframe+0x2c: row type 3 does not exist"),
+            (2, put(FDE + 16, "B", 3), readable + "2c", ": row type 3 does not exist"),
             (3, all_of(row(3, 1, 0x63), put(0xC, "I", 0)), readable, ": the row's words have no size"),
             (2, move(0x0C, "I", 1), "count (the header's row count is the sum over the functions): broken at .sframe+0xc", None),
             (2, put(FDE + 20 + 17, "B", 0), "block (a PCMASK function has a block size): broken at .sframe+0x30", None),
@@ -290,15 +290,15 @@ def check_words(files, work):
                  if not said.stderr.endswith("; --refresh replaces the section\n") or said.stderr.count("; ") > 1]
         check(not wrong, f"{name}: advised alike", wrong)
         if damage:
-            check(told and told[1].endswith(damage + ")") and damage in dump.stderr, f"{name}: with the decoder's words",
+            check(told and told[1].endswith(damage) and told[1].count(".sframe+") == 1 and damage in dump.stderr, f"{name}: with the decoder's words",
                   lint.stdout + dump.stderr)
     damaged(files[2], out, second)
-    said = ("2 sections stand behind each other, the second at .sframe+0x20, and readers see the first one alone")
+    said = ".sframe+0x20: the second of 2 sections begins here, and readers see the first one alone"
     for verb in ("verify", "verify --witness=code", "dump"):
         made = run(tool, *verb.split(), out)
         check(made.stdout.startswith(f"{out}: {said}; --refresh replaces the section\n"), f"{verb}: tells of a second section", made.stdout)
     lint = run(tool, "lint", out).stdout
-    check(f": single (no other section stands behind this one): broken at .sframe+0x20 ({said})\n" in lint and ": tail (" not in lint,
+    check(f": single (no other section stands behind this one): broken at {said}\n" in lint and ": tail (" not in lint,
           "lint: tells of a second section", lint)
 
 

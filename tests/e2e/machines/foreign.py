@@ -185,7 +185,7 @@ def check_proof(machine, work):
 
     # Function 0 is outer: _start has no row. Its rows: entry, and what comes after.
     func, row = rows_of(machine, out, 0)
-    finds("another machine's ABI", [(4, 3 ^ MACHINES[machine][5])], ": version (this version is read for this machine): broken at .sframe+0x4 (ABI 3, ")
+    finds("another machine's ABI", [(4, 3 ^ MACHINES[machine][5])], ": version (this version is read for this machine): broken at .sframe+0x4: ABI 3, ")
     if machine == "s390x":
         # Row 1: start, info, CFA, RA, FP; row 0 is "00 03 00".
         finds("RA elsewhere", [(row + 6, 8)], "RA is *(CFA - 40) in .sframe, *(CFA - 48) in CFI")

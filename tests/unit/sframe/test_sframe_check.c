@@ -53,7 +53,8 @@ struct breach {
 static const struct breach breaches[] = {
     {SF_CHECK_FLAGS, 0x9, set_u8, SFRAME_HDR_FLAGS, SFRAME_HDR_FLAGS},
     {SF_CHECK_VERSION, 5, set_u8, SFRAME_HDR_ABI_ARCH, SFRAME_HDR_ABI_ARCH},
-    {SF_CHECK_READABLE, 3, set_u8, FUNC_1 + SFRAME_FDE_FUNC_INFO, FUNC_1},
+    {SF_CHECK_READABLE, 3, set_u8, FUNC_1 + SFRAME_FDE_FUNC_INFO,
+	FUNC_1 + SFRAME_FDE_FUNC_INFO},
     {SF_CHECK_FUNC_ORDER, 0u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
     {SF_CHECK_FUNC_OVERLAP, 65, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_SIZE, FUNC_1},
     {SF_CHECK_FUNC_OVERLAP, 0x1000u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
@@ -76,7 +77,7 @@ static void expect(const struct wr *wr, enum sf_check check, size_t where)
 
 	snprintf(words, sizeof(words), "%s (%s): broken at .sframe+0x%zx%s",
 	    rules[check].name, rules[check].text, where,
-	    check == SF_CHECK_READABLE ? " (.sframe+0x" : "");
+	    check == SF_CHECK_READABLE ? ": " : "");
 	ck_assert_msg(!sf_check_all(&view, &err), "%s passed", rules[check].name);
 	ck_assert_int_eq(err.kind, ERR_MALFORMED);
 	ck_assert_msg(
@@ -127,7 +128,7 @@ UNIT(first_damage)
 	wr_patch_u32(&wr, SFRAME_HDR_NUM_FRES, 5);
 	expect(&wr, SF_CHECK_READABLE, ROWS + ROW_SIZE);
 	ck_assert(!sf_check_all(&view, &err));
-	ck_assert_msg(strstr(err.text, "the row's words have no size)"), "%s", err.text);
+	ck_assert_msg(strstr(err.text, "the row's words have no size"), "%s", err.text);
 	/* A size that wraps around makes neighbours overlap. */
 	wr_deinit(&wr);
 	wr = sound_section();
@@ -152,8 +153,8 @@ static void expect_behind(const struct wr *wr, size_t where, const char *says)
 /* As linkers leave sections that they do not know. */
 UNIT(several)
 {
-	static const char two[] = "2 sections stand behind each other, the second at "
-				  ".sframe+0x58, and readers see the first one alone";
+	static const char two[] = ".sframe+0x58: the second of 2 sections begins here, "
+				  "and readers see the first one alone";
 	struct wr wr = sound_section(), one = sound_section();
 	size_t size = wr.size;
 
@@ -175,7 +176,7 @@ UNIT(several)
 	wr_patch_u32(&wr, wr.size - SFRAME_HDR_SIZE + SFRAME_HDR_NUM_FRES, 0);
 	wr_patch_u32(&wr, wr.size - SFRAME_HDR_SIZE + SFRAME_HDR_FREOFF, 0);
 	expect_behind(
-	    &wr, 0x58, "3 sections stand behind each other, the second at .sframe+0x58");
+	    &wr, 0x58, ".sframe+0x58: the second of 3 sections begins here, and ");
 	wr_deinit(&one);
 	wr_deinit(&wr);
 }
@@ -299,7 +300,7 @@ UNIT(version_3)
 	expect(&wr, SF_CHECK_FLAGS, SFRAME_HDR_FLAGS);
 	set_u8(&wr, SFRAME_HDR_FLAGS, 5);
 	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO2, 2);
-	expect(&wr, SF_CHECK_READABLE, SFRAME_HDR_SIZE);
+	expect(&wr, SF_CHECK_READABLE, ATTR + SFRAME_V3_ATTR_FUNC_INFO2);
 	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO2, 0);
 	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO, SFRAME_FUNC_INFO_PCMASK);
 	expect(&wr, SF_CHECK_BLOCK, SFRAME_HDR_SIZE);
