@@ -107,11 +107,12 @@ static bool cursor_load(struct sf_cursor *cursor, struct err *err)
 static bool cursor_load_rows(struct sf_cursor *cursor, struct err *err)
 {
 	sf_rows_begin(cursor->view, &cursor->func, &cursor->iter);
+	cursor->offs[0] = cursor->offs[1] = cursor->iter.off;
 	cursor->n_block = 0;
 	if (cursor->func.func.pcmask) {
 		while (cursor->n_block < SF_CURSOR_MAX_BLOCK_ROWS &&
 		       sf_rows_next(&cursor->iter, &cursor->block[cursor->n_block], err))
-			cursor->n_block++;
+			cursor->offs[++cursor->n_block] = cursor->iter.off;
 	} else {
 		cursor->have_next = sf_rows_next(&cursor->iter, &cursor->next, err);
 		cursor->have_row = false;
@@ -132,6 +133,8 @@ static const struct sf_row *cursor_pcinc(
 	while (cursor->have_next && cursor->next.start <= offset) {
 		cursor->row = cursor->next;
 		cursor->have_row = true;
+		cursor->offs[0] = cursor->offs[1];
+		cursor->offs[1] = cursor->iter.off;
 		cursor->have_next = sf_rows_next(&cursor->iter, &cursor->next, err);
 	}
 	if (cursor->iter.failed)
@@ -270,11 +273,9 @@ bool sf_cursor_next(
 			    SF_CURSOR_MAX_SEGMENTS);
 			return cursor_fail(cursor);
 		}
-		segment->start = from;
-		segment->end = cursor->pos;
-		segment->row = row;
-		segment->signal_frame = func->signal_frame;
-		segment->pauth_b = func->pauth_b;
+		*segment = (struct sf_segment){from, cursor->pos, row,
+		    cursor->offs[func->pcmask ? row - cursor->block : 0],
+		    func->signal_frame, func->pauth_b};
 		return !cursor->failed;
 	}
 	return false;

@@ -16,6 +16,7 @@
 struct sf_segment {
 	uint64_t start, end;	  /* addresses */
 	const struct sf_row *row; /* until the next call */
+	uint64_t off;		  /* of that row, from the section's start */
 	bool signal_frame;	  /* the function is marked as one */
 	bool pauth_b;		  /* its signing key is B */
 };
@@ -39,6 +40,8 @@ struct sf_cursor {
 	bool have_row, have_next;
 	struct sf_row block[SF_CURSOR_MAX_BLOCK_ROWS]; /* PCMASK: all rows */
 	size_t n_block;
+	/* Where rows stand in the section. PCINC: row and next; PCMASK: as in block. */
+	uint64_t offs[SF_CURSOR_MAX_BLOCK_ROWS + 1];
 	uint64_t pos; /* addresses below are done */
 	uint32_t n_segments;
 	bool failed;

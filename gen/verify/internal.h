@@ -36,9 +36,10 @@ void verify_turn(struct verify_run *run, const struct cfi_fde *fde);
 ATTR_MUST_CHECK bool verify_range(
     struct verify_run *run, uint64_t from, uint64_t to, struct err *err);
 
-/* Counts a difference at pc, and tells it in words. */
-ATTR_PRINTF(3, 4)
-void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...);
+/* Counts a difference at pc, and tells it in words. off: its place in the section; 0: it has none. */
+ATTR_PRINTF(4, 5)
+void verify_differ(
+    struct verify_run *run, uint64_t pc, uint64_t off, const char *fmt, ...);
 
 /* Adds one line for all that is missing of an FDE at pc, or of a stretch of code without CFI. */
 void verify_miss(struct verify_run *run, uint64_t pc, uint64_t bytes);

@@ -203,11 +203,12 @@ static void verify_bare_said(
 		if (!row && padding)
 			result->padding_bytes += end - pc;
 		else if (!row) {
-			verify_differ(run, pc, "there is a row, but no CFI");
+			verify_differ(
+			    run, pc, segment->off, "there is a row, but no CFI");
 			result->n_bare++;
 		} else if (!sf_row_same(row, segment->row) || segment->signal_frame ||
 			   segment->pauth_b)
-			verify_differ(run, pc,
+			verify_differ(run, pc, segment->off,
 			    derived ? "the row is not what the code says"
 				    : "the row does not match this PLT stub");
 		else if (derived)

@@ -32,10 +32,11 @@ static const char *verify_name(const struct verify_run *run, uint64_t pc)
 	return symbol ? symbol->name : "?";
 }
 
-void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...)
+void verify_differ(
+    struct verify_run *run, uint64_t pc, uint64_t off, const char *fmt, ...)
 {
 	struct verify_result *result = run->result;
-	char where[OBJECT_WHERE], *text;
+	char where[OBJECT_WHERE], place[32] = "", *text;
 	int used;
 	va_list ap;
 
@@ -44,9 +45,11 @@ void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...)
 	    !vec_reserve(&result->texts, &result->cap_texts, result->n_texts + 1))
 		return;
 	text = result->texts[result->n_texts++];
+	if (off)
+		snprintf(place, sizeof(place), ", .sframe+0x%" PRIx64, off);
 	used = snprintf(text, VERIFY_TEXT,
-	    "%s <%.60s>: ", object_where(run->in->policy->image, pc, where),
-	    verify_name(run, pc));
+	    "%s <%.60s>%s: ", object_where(run->in->policy->image, pc, where),
+	    verify_name(run, pc), place);
 	va_start(ap, fmt);
 	vsnprintf(text + used, VERIFY_TEXT - (size_t)used, fmt, ap);
 	va_end(ap);
@@ -59,7 +62,8 @@ static uint64_t verify_row_end(const struct cfi_table *table, size_t i)
 
 /* Describes both sides, for the column that differs. */
 static void verify_rule_differs(struct verify_run *run, uint64_t pc,
-    enum meaning_column column, const struct sf_row *row, const struct cfi_row *cfi)
+    enum meaning_column column, const struct sf_segment *segment,
+    const struct cfi_row *cfi)
 {
 	const struct arch *arch = run->in->policy->arch;
 	const struct cfi_rule *rules[] = {[MEANING_CFA] = &cfi->cfa,
@@ -70,14 +74,15 @@ static void verify_rule_differs(struct verify_run *run, uint64_t pc,
 	char ours[64], theirs[64];
 
 	if (column == MEANING_RA_SIGNED) {
-		verify_differ(run, pc, "the return address is %s in .sframe, not in %s",
-		    row->ra_signed ? "signed" : "unsigned", run->source);
+		verify_differ(run, pc, segment->off,
+		    "the return address is %s in .sframe, not in %s",
+		    segment->row->ra_signed ? "signed" : "unsigned", run->source);
 		return;
 	}
-	covered = meaning_rule_of(arch, row, column);
+	covered = meaning_rule_of(arch, segment->row, column);
 	meaning_rule_text(arch, &covered, ours, sizeof(ours));
 	meaning_rule_text(arch, rules[column], theirs, sizeof(theirs));
-	verify_differ(run, pc, "%s is %s in .sframe, %s in %s",
+	verify_differ(run, pc, segment->off, "%s is %s in .sframe, %s in %s",
 	    meaning_column_name(column), ours, theirs, run->source);
 }
 
@@ -88,20 +93,20 @@ static void verify_rule_differs(struct verify_run *run, uint64_t pc,
 static bool verify_marks(struct verify_run *run, const struct sf_segment *segment)
 {
 	bool signal_frame = run->target.signal_frame, pauth_b = run->target.pauth_b;
-	bool reported = run->marks_reported;
 
 	if (!run->marks_known ||
 	    (segment->signal_frame == signal_frame && segment->pauth_b == pauth_b))
 		return true;
-	run->marks_reported = true;
-	if (reported)
+	if (run->marks_reported)
 		return false;
+	run->marks_reported = true;
 	if (segment->signal_frame != signal_frame)
-		verify_differ(run, segment->start, "the frame is %s in .sframe, %s in %s",
+		verify_differ(run, segment->start, run->cursor.func.field_off,
+		    "the frame is %s in .sframe, %s in %s",
 		    signal_frame ? "not a signal frame" : "a signal frame",
 		    signal_frame ? "a signal frame" : "not a signal frame", run->source);
 	else
-		verify_differ(run, segment->start,
+		verify_differ(run, segment->start, run->cursor.func.field_off,
 		    "the signing key is %s in .sframe, %s in %s", pauth_b ? "A" : "B",
 		    pauth_b ? "B" : "A", run->source);
 	return false;
@@ -125,7 +130,8 @@ static void verify_said(struct verify_run *run, const struct sf_segment *segment
 	uint64_t from = segment->start, to = segment->end;
 
 	if (!table) {
-		verify_differ(run, from, "there is a row, but %s", run->no_table_why);
+		verify_differ(
+		    run, from, segment->off, "there is a row, but %s", run->no_table_why);
 		return;
 	}
 	if (!verify_marks(run, segment))
@@ -151,7 +157,7 @@ static void verify_said(struct verify_run *run, const struct sf_segment *segment
 		if (column == MEANING_SAME)
 			verify_hold(run, from, end);
 		else
-			verify_rule_differs(run, from, column, row, cfi);
+			verify_rule_differs(run, from, column, segment, cfi);
 		from = end;
 	}
 }
@@ -183,15 +189,13 @@ bool verify_range(struct verify_run *run, uint64_t from, uint64_t to, struct err
 	run->at_row = run->table ? cfi_table_row_at(run->table, from) : 0;
 	sf_cursor_seek(&run->cursor, from);
 	while (from < to && sf_cursor_next(&run->cursor, to, &segment, err)) {
-		if (segment.start > from)
-			verify_silent(run, from, segment.start);
+		verify_silent(run, from, segment.start);
 		verify_said(run, &segment);
 		from = segment.end;
 	}
 	if (run->cursor.failed)
 		return false;
-	if (from < to)
-		verify_silent(run, from, to);
+	verify_silent(run, from, to);
 	return true;
 }
 
@@ -243,8 +247,6 @@ static bool verify_count(
 {
 	struct sf_segment segment;
 
-	if (from >= to)
-		return true;
 	sf_cursor_seek(&run->cursor, from);
 	while (sf_cursor_next(&run->cursor, to, &segment, err))
 		*bytes += segment.end - segment.start;
@@ -297,7 +299,7 @@ static bool verify_ask(
 		err))
 		return false;
 	if (run->table->start != fde->pc || end != fde->pc + fde->range) {
-		verify_differ(run, fde->pc,
+		verify_differ(run, fde->pc, 0,
 		    "libdwarf reads the FDE of this code as one of 0x%" PRIx64
 		    " to 0x%" PRIx64,
 		    run->table->start, end);

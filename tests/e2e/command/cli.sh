@@ -346,7 +346,7 @@ row=$((at + 28 + $(peek altered $((at + 8)) 4) * 20))
 poke altered $((row + 2)) 1 $((($(peek altered $((row + 2)) 1) + 8) & 127))
 fails_verify() {
 	run "$@"
-	if [ "$status" = 4 ] && one_line 'eh2sframe: altered: 1 difference between .sframe and CFI; --refresh replaces the section' && grep -q '^altered: 0x.* is .* in .sframe, .* in CFI$' .stdout; then
+	if [ "$status" = 4 ] && one_line 'eh2sframe: altered: 1 difference between .sframe and CFI; --refresh replaces the section' && grep -q "^altered: 0x.*, \.sframe+0x$(printf %x $((row - at))): .* is .* in .sframe, .* in CFI\$" .stdout; then
 		ok "status 4: $*"
 	else
 		not_ok "status 4: $*" "$(streams)"

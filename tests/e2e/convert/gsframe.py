@@ -37,7 +37,7 @@ class Verified:
     def __init__(self, path):
         self.run = run(tool, "verify", "-v", path)
         self.wrong, self.missing = {}, {}
-        for pc, name, text in re.findall(r"0x(\w+) <(.*?)>: (.*)$", self.run.stdout, re.M):
+        for pc, name, text in re.findall(r"0x(\w+) <(.*?)>(?:, \.sframe\+0x\w+)?: (.*)$", self.run.stdout, re.M):
             if "could have a row" in text:
                 self.missing[int(pc, 16)] = name
             else:

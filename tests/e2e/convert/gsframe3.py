@@ -19,7 +19,7 @@ tool, folder = sys.argv[1], sys.argv[2]
 def check_verify(names, path):
     said = run(tool, "verify", "-v", path)
     check(said.returncode == 4, "verified, with differences", said.stderr)
-    lines = re.findall(r": 0x\w+ <(\w+)>: (.*)$", said.stdout, re.M)
+    lines = re.findall(r": 0x\w+ <(\w+)>(?:, \.sframe\+0x\w+)?: (.*)$", said.stdout, re.M)
     wrong = {name: text for name, text in lines if "could have a row" not in text}
     missing = {name for name, text in lines if "could have a row" in text}
     for name in names:

@@ -106,6 +106,8 @@ static void cursor_range(
     struct sf_cursor *cursor, const struct sf_section *model, uint64_t from, uint64_t to)
 {
 	struct sf_segment segment = {0};
+	struct sf_row_iter stored;
+	struct sf_row row;
 	struct err err = {0};
 	uint64_t pc = from;
 
@@ -114,6 +116,11 @@ static void cursor_range(
 		if (segment.start < pc || segment.end <= segment.start ||
 		    segment.end > to)
 			ck_abort_msg("segment out of order");
+		sf_rows_begin(cursor->view, &cursor->func, &stored);
+		stored.off = segment.off;
+		if (!sf_rows_next(&stored, &row, &err) ||
+		    row.start != segment.row->start || !sf_row_same(&row, segment.row))
+			ck_abort_msg("another row at +0x%x", (unsigned int)segment.off);
 		for (; pc < segment.start; pc++)
 			if (wanted_at(model, pc) != NO_ROW)
 				ck_abort_msg("no row at 0x%x", (unsigned int)pc);
