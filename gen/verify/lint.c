@@ -293,8 +293,9 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 static void lint_segments(struct lint_run *run)
 {
 	const struct sf_view *view = run->view;
-	const uint8_t *there = image_at_addr(run->image, view->addr, 1);
-	const uint64_t off = there ? (uint64_t)(there - run->image->bytes) : UINT64_MAX;
+	/* At 0 is a section that no segment has, as objcopy adds it. */
+	const uint8_t *mem = view->addr ? image_at_addr(run->image, view->addr, 1) : NULL;
+	const uint64_t off = mem ? (uint64_t)(mem - run->image->bytes) : UINT64_MAX;
 	bool loaded = false, over = false;
 	unsigned int n = 0;
 
@@ -305,7 +306,7 @@ static void lint_segments(struct lint_run *run)
 
 		if (phdr->p_type == IMAGE_PT_GNU_SFRAME)
 			n += 2U - (!at && phdr->p_memsz >= view->size &&
-				      phdr->p_offset == off);
+				      (!mem || phdr->p_offset == off));
 		if (phdr->p_type != PT_LOAD || !phdr->p_memsz)
 			continue;
 		loaded |= phdr->p_flags & PF_R &&

@@ -74,7 +74,7 @@
 	    "no function has more rows than bytes")                                      \
 	X(ROW_SHARED, LINT_LIBSFRAME, 1, 3, "row-shared",                                \
 	    "in a big-endian section no two functions share rows")                       \
-	X(ONE_SEGMENT, LINT_KERNEL, 1, 3, "one-segment",                                 \
+	X(ONE_SEGMENT, LINT_KG, 1, 3, "one-segment",                                     \
 	    "the section lies inside the file bytes of one PT_LOAD")                     \
 	X(PHDR, LINT_KG, 1, 3, "phdr", "one PT_GNU_SFRAME begins where the section does")
 

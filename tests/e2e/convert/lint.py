@@ -209,6 +209,7 @@ BREACHES = [
     ("row-register", 3, flexible(0x24, 0x01, 0x01, 0x10, 0)),
     ("row-count", 3, put(FDE + 8, "I", 1)),
     ("row-shared", "2 shared", other_order),
+    ("one-segment", 2, no_load),
     ("one-segment", 3, no_load),
     ("one-segment", 3, over),
     ("phdr", 2, phdr_type),
@@ -265,6 +266,8 @@ def check_breaches(files, work):
                 wrong.append((reader, text))
         check(not wrong, f"{name}: named for its readers", wrong)
         named.add(name)
+    damaged(files[2], out, no_load)
+    check(broken(out)[0] == {"one-segment": ["glibc"]}, "what no segment has is not blamed on PT_GNU_SFRAME", broken(out)[2])
     check(named == set(rules), "every rule is broken once",
           named.symmetric_difference(rules))
 
