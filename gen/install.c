@@ -237,13 +237,12 @@ bool install_original(struct install *install, const struct image *image,
 
 	install->image = image;
 	ok = undo_find(image, &undo, &found, err);
-	if (ok && !found && image_sframe(image, &data, &size, &addr, &ignored) && data)
-		ok = err_set(err, ERR_NOTHING,
-		    "no .sframe that eh2sframe added; objcopy --remove-section .sframe "
-		    "FILE NEW removes that of another producer");
-	else if (ok && !found)
-		ok = err_set(
-		    err, ERR_NOTHING, "no .sframe that eh2sframe added, nothing to do");
+	if (ok && !found)
+		ok = err_set(err, ERR_NOTHING, "no .sframe that eh2sframe added%s",
+		    image_sframe(image, &data, &size, &addr, &ignored) && data
+			? "; objcopy --remove-section .sframe FILE NEW removes that of "
+			  "another producer"
+			: ", nothing to do");
 	ok = ok && install_open(install, out, install->input, options, err) &&
 	     undo_write(image, &undo, install->output.fd, err) &&
 	     install_commit(install, err);

@@ -68,11 +68,7 @@ static bool refuse_machine(const struct image *image, bool is_32, struct err *er
 /* True for gzip, xz, zstd and lz4, because kernel modules and core files are often compressed. */
 static bool is_compressed(const uint8_t *ident)
 {
-	return memcmp(ident, "\x1f\x8b", 2) == 0 ||
-	       memcmp(ident,
-		   "\xfd"
-		   "7zXZ",
-		   5) == 0 ||
+	return memcmp(ident, "\x1f\x8b", 2) == 0 || memcmp(ident, "\3757zXZ", 5) == 0 ||
 	       memcmp(ident, "\x28\xb5\x2f\xfd", 4) == 0 ||
 	       memcmp(ident, "\x04\x22\x4d\x18", 4) == 0;
 }

@@ -323,18 +323,23 @@ uint64_t insert_grow_kept(const struct insert_grow *grow, const GElf_Phdr *phdr)
 	return phdr->p_filesz;
 }
 
-/* True if the program header is inside of one unit, with which it moves. */
-static bool in_unit(const struct insert_grow *grow, const GElf_Phdr *phdr)
+/* True if the program header is inside of one unit, with which it moves. A damaged one may not have all of any section. */
+static bool in_unit(
+    const struct image *image, const struct insert_grow *grow, const GElf_Phdr *phdr)
 {
 	uint64_t kept = insert_grow_kept(grow, phdr);
+	bool inside = false, whole = false;
 
 	for (size_t i = 0; i < grow->n_moves; i++)
-		if (num_range_inside(
-			phdr->p_offset - grow->moves[i].off, kept, grow->moves[i].size))
-			return phdr->p_type != PT_LOAD &&
-			       phdr->p_vaddr == phdr->p_offset + grow->bias &&
-			       phdr->p_filesz == phdr->p_memsz;
-	return false;
+		inside |= num_range_inside(
+		    phdr->p_offset - grow->moves[i].off, kept, grow->moves[i].size);
+	for (size_t i = 1; i <= grow->n_sections; i++)
+		whole |=
+		    num_range_inside(image->sections[i].hdr.sh_offset - phdr->p_offset,
+			image->sections[i].hdr.sh_size, kept);
+	return inside && whole && phdr->p_type != PT_LOAD &&
+	       phdr->p_vaddr == phdr->p_offset + grow->bias &&
+	       phdr->p_filesz == phdr->p_memsz;
 }
 
 /*
@@ -358,8 +363,9 @@ static enum obstacle block_segments_obstacle(const struct image *image,
 		/* Only a PT_LOAD is known to be inside of the file. */
 		if (__builtin_add_overflow(phdr->p_offset, phdr->p_filesz, &end))
 			end = UINT64_MAX;
-		if (i != slots->first_load && phdr->p_filesz && !in_unit(grow, phdr) &&
-		    phdr->p_offset < grow->block_end && grow->block_off < end)
+		if (i != slots->first_load && phdr->p_filesz &&
+		    !in_unit(image, grow, phdr) && phdr->p_offset < grow->block_end &&
+		    grow->block_off < end)
 			return OBSTACLE_GROW_SEGMENT;
 	}
 	return OBSTACLE_NONE;

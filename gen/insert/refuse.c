@@ -198,14 +198,12 @@ static bool refuse_has_records(const struct image *image, uint64_t end)
 /* Refuses files whose readers find data by the end of the file (AppImage, installers, signed modules). */
 static bool refuse_payload(const struct image *image, uint64_t end, struct err *err)
 {
-	uint64_t ends[2];
-
 	/* Both tables were found inside the file. */
-	ends[0] = image->ehdr.e_shoff + image->n_sections * INSERT_SHDR_SIZE;
-	ends[1] = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
-	for (size_t i = 0; i < 2; i++)
-		if (ends[i] > end)
-			end = ends[i];
+	const uint64_t shdrs = image->ehdr.e_shoff + image->n_sections * INSERT_SHDR_SIZE;
+	const uint64_t phdrs = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
+
+	end = end > shdrs ? end : shdrs;
+	end = end > phdrs ? end : phdrs;
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 

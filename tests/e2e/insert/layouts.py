@@ -143,6 +143,17 @@ def interpreter_inside():
     works("inside", "an interpreter's name in an old section", "--refresh")
 
 
+def part_of_section():
+    """A damaged program header has a part of a section that would move."""
+    program("part", HELLO)
+    for kind in (3, 4):
+        elf = Elf("part")
+        damaged = next(phdr for phdr in elf.phdrs if phdr[0] == kind)
+        damaged[5] = damaged[6] = 1
+        elf.write("damaged")
+        sound("damaged", f"1 byte of type {kind}")
+
+
 def without_sframe(text):
     """What a program sees must have the section, once and with its magic; and else what it saw before."""
     lines = text.split("\n")
@@ -395,5 +406,6 @@ with tempfile.TemporaryDirectory() as scratch:
     large_alignments()
     table_loads()
     other_pages()
+    part_of_section()
     os.chdir("/")
 plan()
