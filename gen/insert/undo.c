@@ -203,8 +203,8 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 	if (*found || (!record && !has_traces(image)))
 		return true;
 	return err_set(err, ERR_UNSUPPORTED,
-	    "another tool has rewritten the file since, so the record in .eh2sframe leads"
-	    " back no more; %sobjcopy --remove-section .sframe FILE NEW removes the "
+	    "another tool has rewritten the file since, so the record in .eh2sframe is"
+	    " void; %sobjcopy --remove-section .sframe FILE NEW removes the "
 	    "section",
 	    insert_refuse(image, err) ? "--refresh replaces the section, " : "");
 }
