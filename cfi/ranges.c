@@ -15,7 +15,7 @@
 enum { RANGES_WORTH_A_THREAD = 2048 };
 
 /* Bits of a start in one sorting pass. Fewer keys are not worth a table of that size. */
-enum { RANGE_DIGIT_BITS = 14, RANGE_DIGITS = 1 << RANGE_DIGIT_BITS };
+enum { RANGE_DIGIT_BITS = 11, RANGE_DIGITS = 1 << RANGE_DIGIT_BITS };
 
 /* Operations that the expressions of an FDE may cost: a base, and more for each byte of its code. */
 enum { EXPR_OPS = 1024, EXPR_OPS_PER_BYTE = 64 };
@@ -49,70 +49,67 @@ static bool range_keys_sorted(const struct range_key *keys, size_t n)
 }
 
 /*
- * One pass of a radix sort: to gets the keys of from, in the order of some bits of
- * their start. Keys with equal bits keep their order.
+ * One pass of a radix sort: to gets the numbers of from, in the order of some of their bits.
+ * Numbers with equal bits keep their order.
  */
-static void range_keys_pass(struct range_key *to, const struct range_key *from, size_t n,
-    uint64_t base, unsigned int shift, size_t *places)
+static void range_pass(uint64_t *to, const uint64_t *from, size_t n, unsigned int shift)
 {
-	size_t place = 0;
+	size_t ends[RANGE_DIGITS] = {0}, end = 0;
 
-	memset(places, 0, RANGE_DIGITS * sizeof(*places));
 	for (size_t i = 0; i < n; i++)
-		places[(from[i].start - base) >> shift & (RANGE_DIGITS - 1)]++;
+		ends[from[i] >> shift & (RANGE_DIGITS - 1)]++;
 	for (size_t i = 0; i < RANGE_DIGITS; i++) {
-		size_t count = places[i];
-
-		places[i] = place;
-		place += count;
+		end += ends[i];
+		ends[i] = end - ends[i];
 	}
 	for (size_t i = 0; i < n; i++)
-		to[places[(from[i].start - base) >> shift & (RANGE_DIGITS - 1)]++] =
-		    from[i];
+		to[ends[from[i] >> shift & (RANGE_DIGITS - 1)]++] = from[i];
 }
 
-/* Sorts by start. The distance between the first and the last start decides the number
- * of passes. False when memory runs out. */
-static bool range_keys_by_start(struct range_key **keys, size_t n)
+/*
+ * Keys are large, so numbers are moved for them: of the start and, in the lower half, of the key. A comparison sort sorts only
+ * keys with one start: for a large file it takes as long as reading the CFI. False when memory runs out.
+ */
+static bool range_keys_sort(struct range_key **keys, size_t n)
 {
-	struct range_key *other = malloc(n * sizeof(*other)), *swapped;
-	size_t *places = malloc(RANGE_DIGITS * sizeof(*places));
-	uint64_t low = UINT64_MAX, high = 0;
-	bool ok = other && places;
+	uint64_t low = UINT64_MAX, high = 0, *numbers, *from, *to;
+	struct range_key *sorted;
+	size_t i, end;
 
-	for (size_t i = 0; i < n; i++) {
+	for (i = 0; i < n; i++) {
 		low = (*keys)[i].start < low ? (*keys)[i].start : low;
 		high = (*keys)[i].start > high ? (*keys)[i].start : high;
 	}
-	for (unsigned int shift = 0; ok && shift < 64 && (high - low) >> shift;
-	     shift += RANGE_DIGIT_BITS) {
-		range_keys_pass(other, *keys, n, low, shift, places);
-		swapped = *keys;
-		*keys = other;
-		other = swapped;
-	}
-	free(other);
-	free(places);
-	return ok;
-}
-
-/* A comparison sort sorts only keys with one start: for a large file it takes as long
- * as reading the CFI. */
-static bool range_keys_sort(struct range_key **keys, size_t n)
-{
-	size_t i, end;
-
-	if (n < RANGE_DIGITS) {
+	if (n < RANGE_DIGITS || n > UINT32_MAX || high - low > UINT32_MAX) {
 		qsort(*keys, n, sizeof(**keys), range_key_compare);
 		return true;
 	}
-	if (!range_keys_by_start(keys, n))
+	sorted = malloc(n * sizeof(*sorted));
+	from = numbers = malloc(2 * n * sizeof(*numbers));
+	if (!sorted || !numbers) {
+		free(sorted);
+		free(numbers);
 		return false;
+	}
+	to = numbers + n;
+	for (i = 0; i < n; i++)
+		from[i] = ((*keys)[i].start - low) << 32 | i;
+	for (unsigned int shift = 32; shift < 64 && (high - low) << 32 >> shift;
+	     shift += RANGE_DIGIT_BITS) {
+		range_pass(to, from, n, shift);
+		to = from;
+		from = to == numbers ? numbers + n : numbers;
+	}
+	for (i = 0; i < n; i++)
+		sorted[i] = (*keys)[(uint32_t)from[i]];
+	free(*keys);
+	free(numbers);
+	*keys = sorted;
 	for (i = 0; i < n; i = end) {
-		for (end = i + 1; end < n && (*keys)[end].start == (*keys)[i].start;)
+		for (end = i + 1; end < n && sorted[end].start == sorted[i].start;)
 			end++;
 		if (end - i > 1)
-			qsort(*keys + i, end - i, sizeof(**keys), range_key_compare);
+			qsort(sorted + i, end - i, sizeof(*sorted), range_key_compare);
 	}
 	return true;
 }
