@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "base/task.h"
 #include "gen/rows/cfi_input.h"
 #include "gen/check/derive/derive.h"
 #include "gen/check/validate.h"
@@ -33,16 +34,44 @@ static bool prove_by_code(const struct image *image, const struct image *cfi_ima
 	return ok;
 }
 
+/* A smaller section is checked before a thread has started. In bytes. */
+enum { PROVE_WORTH_A_THREAD = 1 << 20 };
+
+/* The check of the section's form, which goes on while the CFI is read. */
+struct prove_format {
+	const struct image *image;
+	const struct sf_view *view;
+	struct err err;
+	bool ok;
+};
+
+static void prove_check_format(void *context)
+{
+	struct prove_format *format = context;
+
+	format->ok = lint_format(format->image, format->view, &format->err);
+}
+
 bool prove_section(const struct image *image, const struct image *cfi_image,
     const struct sf_view *view, const struct options *options,
     struct verify_result *result, struct err *err)
 {
+	struct prove_format format = {.image = image, .view = view};
+	struct task checking = {0};
 	struct cfi_input cfi;
 	bool ok;
 
-	if (!cfi_input_read(image, cfi_image, options, &cfi, err))
+	if (options->jobs > 1 && view->size >= PROVE_WORTH_A_THREAD)
+		task_start(&checking, prove_check_format, &format);
+	else
+		prove_check_format(&format);
+	ok = cfi_input_read(image, cfi_image, options, &cfi, err);
+	task_wait(&checking);
+	if (!ok)
 		return false;
-	ok = lint_format(image, view, err);
+	if (!format.ok)
+		*err = format.err;
+	ok = format.ok;
 	if (ok) {
 		const struct verify_input input = {
 		    view, &cfi.frames, &cfi.ranges, &cfi.policy};
