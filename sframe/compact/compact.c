@@ -204,7 +204,7 @@ static bool compact_run(struct compact_state *state)
 	struct sf_section *section = state->section;
 	struct compact_blocks *blocks = &state->blocks;
 	size_t n_rows = section->n_rows;
-	uint64_t before;
+	uint64_t equal;
 
 	if (!compact_kinds_read(&state->compact) ||
 	    !compact_joins_read(&state->compact) ||
@@ -217,11 +217,17 @@ static bool compact_run(struct compact_state *state)
 	    !compact_cut_all(state, false, compact_put_piece) ||
 	    !compact_put_others(state, section->n_funcs))
 		return false;
-	before = blocks->whole_bytes + blocks->n_whole * state->compact.piece_len;
-	if (state->cost >= before) {
+	equal = blocks->whole_bytes +
+		(blocks->n_whole - state->compact.n_equal) * state->compact.piece_len;
+	if (state->cost >= equal) {
+		struct sf_compact_stats stats;
+		struct err ignored; /* The version and the ABI are known. */
+
 		section->n_rows = n_rows;
-		state->cost = before;
-		state->padding = 0;
+		state->cost = equal;
+		if (!sf_compact_equal(section, state->compact.options, &stats, &ignored))
+			return false;
+		state->padding = stats.padding_bytes;
 		return true;
 	}
 	free(section->funcs);

@@ -33,7 +33,7 @@ struct sf_compact_options {
 	const struct sf_compact_range *taken; /* ascending by start; borrowed */
 	size_t n_taken;
 	/* True if nothing in [start, end), which no function covers, is ever run. Asked
-	 * by the caller's thread, in ascending order. NULL: nothing there ever is. */
+	 * by the caller's thread, in ascending order, sometimes twice. NULL: nothing there ever is. */
 	bool (*is_padding)(const void *context, uint64_t start, uint64_t end);
 	const void *context;
 };
@@ -59,7 +59,7 @@ ATTR_MUST_CHECK bool sf_compact_equal(struct sf_section *section,
 /*
  * Replaces the functions of section, which are ascending and do not overlap. Signal
  * frames, PCMASK and flexible functions stay as they are. The bytes of sf_encode with
- * sharing are never more than before, but for blocks that the others shared with these.
+ * sharing are never more than after sf_compact_equal, but for blocks that the others shared with these.
  * False when memory runs out. stats may be NULL.
  */
 ATTR_MUST_CHECK bool sf_compact(struct sf_section *section,

@@ -66,8 +66,9 @@ struct compact {
 	struct compact_line line;
 	uint64_t *powers; /* owned; of the hash's base */
 	size_t n_powers, cap_powers;
-	size_t taken; /* index into options->taken: where the last border was */
-	bool *joins;  /* owned; by function: a piece may hold it and the one before */
+	size_t taken;	/* index into options->taken: where the last border was */
+	bool *joins;	/* owned; by function: a piece may hold it and the one before */
+	size_t n_equal; /* of them, where both have the same single row */
 };
 
 /* A piece [from, to) of elements, as a stored block. */
@@ -88,6 +89,9 @@ ATTR_MUST_CHECK bool compact_joins_read(struct compact *compact);
 ATTR_MUST_CHECK bool compact_line_read(struct compact *compact, size_t first);
 /* True if the function may be cut or joined at all. */
 bool compact_movable(const struct compact *compact, const struct sf_func *func);
+/* True if both functions have one and the same row. */
+bool compact_equal_rows(
+    const struct sf_section *section, const struct sf_func *a, const struct sf_func *b);
 /* True if no piece may hold both functions: something between them belongs to somebody, or they are
  * far apart, or differ in what an FDE says as a whole. Asked in ascending order, of neighbours. */
 bool compact_border(

@@ -147,6 +147,8 @@ bool compact_joins_read(struct compact *compact)
 		func = &section->funcs[i];
 		func = compact_movable(compact, func) ? func : NULL;
 		compact->joins[i] = last && func && !compact_border(compact, last, func);
+		compact->n_equal +=
+		    compact->joins[i] && compact_equal_rows(section, last, func);
 		last = func;
 	}
 	return compact->joins;

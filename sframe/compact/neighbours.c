@@ -7,10 +7,16 @@
 #include "sframe/compact/internal.h"
 
 /* True if the function has a single row, which another function could continue. */
-static bool has_one_row(const struct compact *compact, const struct sf_func *func)
+static bool has_one_row(const struct sf_section *section, const struct sf_func *func)
 {
-	return func->n_rows == 1 && compact->section->rows[func->first_row].start == 0 &&
-	       compact_movable(compact, func);
+	return func->n_rows == 1 && section->rows[func->first_row].start == 0;
+}
+
+bool compact_equal_rows(
+    const struct sf_section *section, const struct sf_func *a, const struct sf_func *b)
+{
+	return has_one_row(section, a) && has_one_row(section, b) &&
+	       sf_row_same(&section->rows[a->first_row], &section->rows[b->first_row]);
 }
 
 /* True if both, b behind a, have the same single row; *size is that of the two together.
@@ -37,7 +43,7 @@ bool sf_compact_equal(struct sf_section *section,
 		return false;
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];
-		bool one = has_one_row(&compact, func);
+		bool one = has_one_row(section, func) && compact_movable(&compact, func);
 		uint32_t size;
 
 		result.rows_before += func->n_rows;

@@ -238,3 +238,55 @@ UNIT(nothing_to_do)
 	ck_assert(!sf_compact_equal(&section, &options, NULL, &err));
 	ck_assert_int_eq(err.kind, ERR_INTERNAL);
 }
+
+/* ---- sf_compact is no worse ---- */
+
+static size_t shared_size(const struct sf_section *section)
+{
+	struct wr wr = fixture_encode_as(2, section, true, true, 0x100000);
+	size_t size = wr.size;
+
+	wr_deinit(&wr);
+	return size;
+}
+
+/* Whole functions share their rows here, and each other way to cut costs more than putting the two last together. */
+static struct sf_section whole_ones(void)
+{
+	static const struct {
+		uint32_t start;
+		int off;
+	} rows[] = {{0, 168}, {281, 192}, {283, 200}, {287, 168}, {288, 160}, {291, 200},
+	    {476, 184}};
+	static const uint32_t sizes[] = {482, 482, 477, 6, 11};
+	struct sf_section section = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	uint64_t addr = BASE;
+
+	for (size_t i = 0; i < 5; addr += sizes[i++] + 8) {
+		fixture_func(&section, addr, sizes[i]);
+		for (size_t j = 0; i < 3 && j < sizeof(rows) / sizeof(rows[0]); j++)
+			fixture_row(
+			    &section, fixture_cfa(rows[j].start, AMD64_SP, rows[j].off));
+		if (i >= 3)
+			fixture_row(&section, fixture_cfa(0, AMD64_SP, 192));
+	}
+	return section;
+}
+
+UNIT(never_more_than_neighbours)
+{
+	struct sf_section section = whole_ones(), equal = whole_ones();
+	struct sf_compact_options options = {.version = 2, .max_rows = SF_COMPACT_ROWS};
+	struct sf_compact_stats stats, wanted;
+	struct err err = {0};
+
+	ck_assert(sf_compact_equal(&equal, &options, &wanted, &err));
+	ck_assert(sf_compact(&section, &options, &stats, &err));
+	ck_assert_uint_le(shared_size(&section), shared_size(&equal));
+	ck_assert_uint_eq(stats.n_funcs, wanted.n_funcs);
+	ck_assert_uint_eq(stats.n_rows, wanted.n_rows);
+	ck_assert_uint_eq(stats.padding_bytes, wanted.padding_bytes);
+	ck_assert_uint_eq(stats.bytes + 28, shared_size(&equal));
+	sf_section_deinit(&equal);
+	sf_section_deinit(&section);
+}
