@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The optimiser's recipe. The cost of a shared block depends on how many share it, which
- * is known only afterwards: so the text is cut twice: as a trial, as if all that could use a block did, and
- * then at the prices that follow from the trial.
+ * is known only afterwards. So the text is cut three times: as a trial, as if all that could use a block did;
+ * as another one, since most blocks of the first have too few users left; and at the prices that follow from that.
  */
 #include "sframe/compact/compact.h"
 
@@ -190,6 +190,13 @@ static bool compact_count(struct compact_state *state, uint32_t from, uint32_t t
 	return true;
 }
 
+/* Counts who uses the blocks at the prices that follow from the count before. */
+static bool compact_try(struct compact_state *state)
+{
+	return compact_blocks_set_prices(&state->blocks) &&
+	       compact_cut_all(state, true, compact_count);
+}
+
 static uint64_t rows_in(const struct sf_section *section)
 {
 	uint64_t n = 0;
@@ -210,10 +217,8 @@ static bool compact_run(struct compact_state *state)
 	    !compact_joins_read(&state->compact) ||
 	    !compact_blocks_init(blocks, section->n_funcs) ||
 	    !compact_walk(state, compact_blocks_filter) ||
-	    !compact_walk(state, compact_blocks_collect) ||
-	    !compact_blocks_set_prices(blocks) ||
-	    !compact_cut_all(state, true, compact_count) ||
-	    !compact_blocks_set_prices(blocks) ||
+	    !compact_walk(state, compact_blocks_collect) || !compact_try(state) ||
+	    !compact_try(state) || !compact_blocks_set_prices(blocks) ||
 	    !compact_cut_all(state, false, compact_put_piece) ||
 	    !compact_put_others(state, section->n_funcs))
 		return false;

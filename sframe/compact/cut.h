@@ -31,8 +31,8 @@ struct compact_cut {
 };
 
 /*
- * Finds the cheapest cuts of the line, or of its marks only, which is faster. The offers are in the order of their ends; price is by block.
- * Afterwards the first piece is [0, cut->to[0]), and the next one begins there. False when memory runs out.
+ * Finds the cheapest cuts of the line, or of those at its marks only, which is faster. The offers are in the order of their
+ * ends; price is by block. Afterwards the first piece is [0, cut->to[0]), and the next one begins there. False when memory runs out.
  */
 ATTR_MUST_CHECK bool compact_cut_line(const struct compact *compact,
     const struct compact_offer *offers, size_t n_offers, const uint32_t *price,

@@ -10,7 +10,7 @@ struct compact_block {
 	uint64_t hash;
 	size_t rows;	/* one more than where they are in the new model; 0 before */
 	uint32_t len;	/* bytes, if it is stored */
-	uint32_t users; /* pieces that could use it, later those that do in the trial */
+	uint32_t users; /* pieces that could use it, later those that do in a trial */
 	bool whole;	/* it is all of a function */
 };
 

@@ -290,3 +290,24 @@ UNIT(never_more_than_neighbours)
 	sf_section_deinit(&equal);
 	sf_section_deinit(&section);
 }
+
+/* Text of several stretches, whose functions are alike but for their last row. After a single trial it would take 1,818
+ * bytes more. */
+UNIT(two_trials)
+{
+	struct sf_section section = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct sf_compact_options options = {.version = 2, .max_rows = SF_COMPACT_ROWS};
+	struct err err = {0};
+
+	for (unsigned int i = 0; i < 18750; i++) {
+		fixture_func(&section, BASE + i * 64, 64);
+		fixture_row(&section, fixture_cfa(0, AMD64_SP, 8));
+		fixture_row(&section, fixture_cfa(1, AMD64_SP, 16));
+		fixture_row(&section, fixture_cfa(3, AMD64_SP, 72));
+		fixture_row(
+		    &section, fixture_cfa(6, AMD64_SP, 2048 + 1024 * (int)(i % 120)));
+	}
+	ck_assert(sf_compact(&section, &options, NULL, &err));
+	ck_assert_uint_le(shared_size(&section), 65036);
+	sf_section_deinit(&section);
+}
