@@ -78,6 +78,12 @@ cmake)
 		cmake --build b
 		proven b/hello
 	done
+	# A project that knows nothing of it.
+	sed -i.all '/[Ee]h2sframe/d' CMakeLists.txt
+	cmake -B plain -DCMAKE_C_LINKER_LAUNCHER=eh2sframe-ld
+	cmake --build plain
+	proven plain/hello plain/libfactorial.so
+	mv CMakeLists.txt.all CMakeLists.txt
 	# What is refused, by name.
 	printf '%s\n' 'add_library(archive STATIC factorial.c)' 'eh2sframe_add(archive)' >>CMakeLists.txt
 	fails cmake -B b
