@@ -279,8 +279,7 @@ static bool open_file(const struct image_from *from, struct image *image, struct
 		return err_set_errno(err, "cannot open");
 	if (S_ISDIR(image->st.st_mode))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "not a regular file but a directory; eh2sframe tree takes all below "
-		    "one");
+		    "a directory; eh2sframe tree takes all files below one");
 	return err_set(
 	    err, ERR_UNSUPPORTED, "not a regular file; name a file that has the bytes");
 }

@@ -156,14 +156,16 @@ static bool compact_walk(struct compact_state *state,
 	return true;
 }
 
-/* Cuts all lines at the prices at hand, and calls f with each piece. */
+/* Cuts all lines at the prices that follow from the users counted last, and calls f with each piece. */
 static bool compact_cut_all(struct compact_state *state, bool marks_only,
     bool (*f)(struct compact_state *, uint32_t from, uint32_t to))
 {
 	const struct compact_line *line = &state->compact.line;
-	const struct compact_blocks *blocks = &state->blocks;
+	struct compact_blocks *blocks = &state->blocks;
 	size_t first = 0, offers = 0;
 
+	if (!compact_blocks_set_prices(blocks))
+		return false;
 	for (size_t i = 0; i < state->n_lines; i++, first = line->end) {
 		if (!compact_line_read(&state->compact, first) ||
 		    !compact_cut_line(&state->compact,
@@ -190,13 +192,6 @@ static bool compact_count(struct compact_state *state, uint32_t from, uint32_t t
 	return true;
 }
 
-/* Counts who uses the blocks at the prices that follow from the count before. */
-static bool compact_try(struct compact_state *state)
-{
-	return compact_blocks_set_prices(&state->blocks) &&
-	       compact_cut_all(state, true, compact_count);
-}
-
 static uint64_t rows_in(const struct sf_section *section)
 {
 	uint64_t n = 0;
@@ -217,8 +212,9 @@ static bool compact_run(struct compact_state *state)
 	    !compact_joins_read(&state->compact) ||
 	    !compact_blocks_init(blocks, section->n_funcs) ||
 	    !compact_walk(state, compact_blocks_filter) ||
-	    !compact_walk(state, compact_blocks_collect) || !compact_try(state) ||
-	    !compact_try(state) || !compact_blocks_set_prices(blocks) ||
+	    !compact_walk(state, compact_blocks_collect) ||
+	    !compact_cut_all(state, true, compact_count) ||
+	    !compact_cut_all(state, true, compact_count) ||
 	    !compact_cut_all(state, false, compact_put_piece) ||
 	    !compact_put_others(state, section->n_funcs))
 		return false;

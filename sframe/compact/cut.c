@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-#include "base/vec.h"
-
 static const struct {
 	int64_t width;
 	uint64_t reach;
@@ -103,30 +101,24 @@ static void cut_own(struct cut_run *run, uint32_t before, uint32_t to)
 					COMPACT_BYTE;
 }
 
+/* Makes room for n elements; no contents are kept. */
 static bool cut_reserve(struct compact_cut *cut, size_t n)
 {
-	size_t cap = 0;
-
 	if (n <= cut->cap)
 		return true;
 	n += n / 2;
-	if (!vec_reserve(&cut->best, &cap, n))
+	free(cut->best);
+	cut->best = calloc(n, sizeof(*cut->best) + N_WIDTHS * sizeof(*cut->queue[0]) +
+				  3 * sizeof(*cut->from));
+	cut->cap = cut->best ? n : 0;
+	if (!cut->best)
 		return false;
-	cap = 0;
-	if (!vec_reserve(&cut->from, &cap, n))
-		return false;
-	cap = 0;
-	if (!vec_reserve(&cut->to, &cap, n))
-		return false;
-	cap = 0;
-	if (!vec_reserve(&cut->block, &cap, n))
-		return false;
-	for (int i = 0; i < N_WIDTHS; i++) {
-		cap = 0;
-		if (!vec_reserve(&cut->queue[i], &cap, n))
-			return false;
-	}
-	cut->cap = n;
+	cut->queue[0] = (void *)(cut->best + n);
+	for (int i = 1; i < N_WIDTHS; i++)
+		cut->queue[i] = cut->queue[i - 1] + n;
+	cut->from = (void *)(cut->queue[N_WIDTHS - 1] + n);
+	cut->to = cut->from + n;
+	cut->block = cut->to + n;
 	return true;
 }
 
@@ -183,9 +175,4 @@ bool compact_cut_line(const struct compact *compact, const struct compact_offer 
 void compact_cut_deinit(struct compact_cut *cut)
 {
 	free(cut->best);
-	free(cut->from);
-	free(cut->to);
-	free(cut->block);
-	for (int i = 0; i < N_WIDTHS; i++)
-		free(cut->queue[i]);
 }

@@ -22,7 +22,7 @@ struct compact_beginning {
 };
 
 struct compact_cut {
-	int64_t *best;	 /* owned, like the rest; the cost up to an element */
+	int64_t *best;	 /* owned, the rest is behind it; the cost up to an element */
 	uint32_t *from;	 /* where the last piece before it begins */
 	uint32_t *to;	 /* where the piece that begins here ends */
 	uint32_t *block; /* and which block it is, or COMPACT_NO_BLOCK */

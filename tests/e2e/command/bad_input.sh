@@ -47,7 +47,7 @@ readable() {
 ### No files of ours at all.
 fails 'missing' 3 'No such file' missing out
 mkdir directory
-refused directory 1 'not a regular file but a directory; eh2sframe tree '
+refused directory 1 'a directory; eh2sframe tree '
 : >empty
 refused empty 1 'not an ELF file'
 printf '!<arch>\n' >no-members
