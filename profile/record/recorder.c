@@ -19,7 +19,7 @@
 /* A record younger than this can still have older ones come after it, of other processors. */
 #define RECORDER_MARGIN UINT64_C(5000000)
 /* How long a record may stay in a ring that is not half full: a program may be gone soon. And where the thread whose event would tell of a full one has ended. */
-enum { RECORDER_WAIT_MS = 25, RECORDER_WAIT_ALONE_MS = 10 };
+enum { RECORDER_WAIT_MS = 50, RECORDER_WAIT_ALONE_MS = 10 };
 /* Time between two questions for what processes have used, in ns. */
 #define RECORDER_ASK UINT64_C(50000000)
 /* In this time the next sample comes at most frequencies, with which the kernel tells of those that were lost. */
