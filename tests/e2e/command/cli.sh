@@ -376,9 +376,9 @@ is 'gives the input, too' cmp good place
 fails 'remove without a section' 6 'no .sframe' remove good out
 fails 'remove what objcopy added' 6 'no .sframe' remove added out
 strip -o rewritten conv 2>/dev/null
-fails 'remove after strip' 1 'back no more; --refresh replaces the section, objcopy --remove-section' remove rewritten out
+fails 'remove after strip' 1 'is void; --refresh replaces the section, objcopy --remove-section' remove rewritten out
 cp conv rewritten && echo >>rewritten
-fails 'remove before a payload, where --refresh is refused' 1 'back no more; objcopy --remove-section' remove rewritten out
+fails 'remove before a payload, where --refresh is refused' 1 'is void; objcopy --remove-section' remove rewritten out
 fails 'a second conversion' 6 '--refresh' conv out
 status_is '--refresh' 0 --refresh conv conv2
 is '--refresh gives what a conversion gives' cmp conv conv2
