@@ -40,7 +40,7 @@ struct sf_cursor {
 	bool have_row, have_next;
 	struct sf_row block[SF_CURSOR_MAX_BLOCK_ROWS]; /* PCMASK: all rows */
 	size_t n_block;
-	/* Where rows stand in the section. PCINC: row and next; PCMASK: as in block. */
+	/* Offsets in the section: of row and next with PCINC, of all in block with PCMASK. */
 	uint64_t offs[SF_CURSOR_MAX_BLOCK_ROWS + 1];
 	uint64_t pos; /* addresses below are done */
 	uint32_t n_segments;

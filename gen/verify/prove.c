@@ -34,9 +34,6 @@ static bool prove_by_code(const struct image *image, const struct image *cfi_ima
 	return ok;
 }
 
-/* A smaller section is checked before a thread has started. In bytes. */
-enum { PROVE_WORTH_A_THREAD = 1 << 20 };
-
 /* The check of the section's form, which goes on while the CFI is read. */
 struct prove_format {
 	const struct image *image;
@@ -61,7 +58,7 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 	struct cfi_input cfi;
 	bool ok;
 
-	if (options->jobs > 1 && view->size >= PROVE_WORTH_A_THREAD)
+	if (options->jobs > 1)
 		task_start(&checking, prove_check_format, &format);
 	else
 		prove_check_format(&format);

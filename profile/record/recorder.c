@@ -18,7 +18,8 @@
 
 /* A record younger than this can still have older ones come after it, of other processors. */
 #define RECORDER_MARGIN UINT64_C(5000000)
-/* How long a record may stay in a ring that is not half full: a program may be gone soon. And where the thread whose event would tell of a full one has ended. */
+/* Limits how long a record stays in a ring that is not half full, as a program may be gone soon; and where the thread whose event would
+ * tell of a full one has ended. */
 enum { RECORDER_WAIT_MS = 50, RECORDER_WAIT_ALONE_MS = 10 };
 /* Time between two questions for what processes have used, in ns. */
 #define RECORDER_ASK UINT64_C(50000000)

@@ -53,7 +53,7 @@ static void walk_note(
 		walk_note_file(recorder, file);
 	if (file && file->no_file)
 		file = NULL;
-	if (!file || file->rows->is_elsewhere)
+	if (!file || file->rows->keeps_names)
 		names_note(&recorder->names, &space->owner, file ? file->rows : NULL,
 		    place->address,
 		    &(struct names_seen){space->pid, !(flags & PROFILE_FRAME_EXACT), pc,

@@ -134,7 +134,7 @@ bool rows_make_here(const struct rows_file *file,
 	bool ok =
 	    opened && (file->facts_only || rows_convert(opened, file->path, rows, err));
 
-	if (ok && file->live && !file->facts_only && rows->is_elsewhere)
+	if (ok && file->live && !file->facts_only && rows->keeps_names)
 		ok = rows_names(opened, file->path, rows, err);
 	eh2sframe_close(opened);
 	return ok;
@@ -147,8 +147,7 @@ static bool rows_count(
 	uint64_t bytes = sizeof(*rows) + rows->size +
 			 rows->n_extra * sizeof(*rows->extra) +
 			 rows->symbols.n * sizeof(*rows->symbols.list) + rows->n_names;
-	const struct rows kept = {
-	    .facts = rows->facts, .is_elsewhere = rows->is_elsewhere};
+	const struct rows kept = {.facts = rows->facts, .keeps_names = rows->keeps_names};
 
 	if (!owner->is_own && !spent_take(&made->apart, owner, bytes)) {
 		made->is_full = true;
@@ -220,7 +219,7 @@ bool rows_make(struct rows_made *made, const struct rows_file *file, struct rows
 		rows_places_close(places);
 	}
 	if (rows->facts.n_parts == 0)
-		rows->is_elsewhere = true;
+		rows->keeps_names = true;
 	made->n += ok && !file->facts_only;
 	made->ns += spent_now() - start;
 	return ok;

@@ -72,8 +72,7 @@ struct rows {
 	uint64_t address;	       /* the section's, before relocation */
 	struct eh2sframe_extra *extra; /* owned; from address 0 */
 	size_t n_extra;
-	bool
-	    is_elsewhere; /* its path leads to another file here, or to none, or may do so soon */
+	bool keeps_names; /* its path leads elsewhere here, or may soon */
 	struct symbols symbols;
 	char *names; /* owned; what the symbols point to */
 	size_t n_names;
@@ -96,7 +95,7 @@ struct rows_place {
 	struct stat st; /* st_ctim: when it was made or, if that is later, written last */
 	uint32_t generation; /* 0: its file system does not tell */
 	bool by_mapping;     /* the link of the mapping led there */
-	bool is_elsewhere;   /* as in struct rows */
+	bool is_elsewhere;   /* its path leads to another file here, or to none */
 };
 enum { ROWS_PLACES = 3 };
 
@@ -109,7 +108,7 @@ ATTR_MUST_CHECK bool rows_places_open_own(
 void rows_places_close(struct rows_place places[ROWS_PLACES]);
 /*
  * Reads them until one is the file, by its build-id, or without one by what the kernel knows, and fills in rows->facts and
- * is_elsewhere. ERR_IO: it is none of them; ERR_NOMEM.
+ * keeps_names. ERR_IO: it is none of them; ERR_NOMEM.
  */
 ATTR_MUST_CHECK struct eh2sframe_file *rows_find(const struct rows_file *file,
     const struct rows_place places[ROWS_PLACES], struct rows *rows, struct err *err);

@@ -10,7 +10,7 @@
 struct rows_answer {
 	struct err err; /* kind ERR_NONE: it went well */
 	struct facts facts;
-	uint64_t size, address, n_extra, n_symbols, n_text, elsewhere;
+	uint64_t size, address, n_extra, n_symbols, n_text, keeps_names;
 };
 
 struct rows_work {
@@ -44,7 +44,7 @@ static bool rows_work(void *context, int out)
 	answer.n_extra = rows.n_extra;
 	answer.n_symbols = rows.symbols.n;
 	answer.n_text = rows.n_names;
-	answer.elsewhere = rows.is_elsewhere;
+	answer.keeps_names = rows.keeps_names;
 	return apart_write(out, &answer, sizeof(answer)) &&
 	       apart_write(out, rows.section, rows.size) &&
 	       apart_write(out, rows.extra, rows.n_extra * sizeof(*rows.extra)) &&
@@ -128,7 +128,7 @@ static bool rows_read_answer(
 	    answer.facts.build_id_size <= PROFILE_BUILD_ID_MAX) {
 		/* Its tables may be right where its CFI is not. */
 		rows->facts = answer.facts;
-		rows->is_elsewhere = answer.elsewhere != 0;
+		rows->keeps_names = answer.keeps_names != 0;
 		if (answer.err.kind != ERR_NONE)
 			return err_set(err,
 			    answer.err.kind == ERR_NOMEM ? ERR_LIMIT : ERR_UNSUPPORTED,

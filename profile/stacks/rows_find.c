@@ -402,7 +402,7 @@ struct eh2sframe_file *rows_find(const struct rows_file *file,
 		    regular_is_sparse(place->fd, &place->st))
 			continue;
 		opened = rows_open(place->fd, file, &rows->facts, err);
-		rows->is_elsewhere =
+		rows->keeps_names =
 		    place->is_elsewhere ||
 		    (file->time && rows_made_ns(&place->st) + ROWS_YOUNG > file->time);
 		if (opened && rows_is_file(file, place, &rows->facts))
@@ -412,7 +412,7 @@ struct eh2sframe_file *rows_find(const struct rows_file *file,
 			return NULL;
 	}
 	rows->facts = (struct facts){0};
-	rows->is_elsewhere = true;
+	rows->keeps_names = true;
 	err_set(err, ERR_IO, "%s: the file that was mapped is gone", file->path);
 	return NULL;
 }

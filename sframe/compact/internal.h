@@ -48,8 +48,8 @@ struct compact_element {
 struct compact_line {
 	struct compact_element *list; /* owned; n of them, and one more that ends it */
 	size_t n, cap;
-	uint32_t *
-	    marks; /* owned; elements where cuts for pieces to share are tried, finally n */
+	uint32_t *marks; /* owned; elements where cuts for pieces to share are tried,
+			    finally n */
 	size_t n_marks, cap_marks;
 	size_t end;		    /* the function behind it */
 	struct compact_element sum; /* of what was added so far */

@@ -121,7 +121,7 @@ UNIT(rows_replaced)
 	file.inode++;
 	ck_assert(!rows_look(&file, &file.was));
 	ck_assert(!rows_make(&made, &file, &rows, &err));
-	ck_assert(rows.is_elsewhere);
+	ck_assert(rows.keeps_names);
 	rows_free(&rows);
 }
 
@@ -198,7 +198,7 @@ UNIT(apart_as_here)
 	ck_assert(memcmp(&apart.facts, &here.facts, sizeof(here.facts)) == 0);
 	ck_assert_uint_eq(apart.address, here.address);
 	ck_assert_uint_eq(apart.n_extra, here.n_extra);
-	ck_assert(!apart.is_elsewhere && apart.symbols.n == 0);
+	ck_assert(!apart.keeps_names && apart.symbols.n == 0);
 	ck_assert(work.ns > 0 && work.ns < UINT64_C(20) * 1000000000);
 	ck_assert(!work.for_nothing && work.left == 0);
 	rows_free(&here);
